@@ -1,0 +1,1 @@
+"""Changing a face: the swapper, masks, light, colour."""

@@ -1,0 +1,1 @@
+"""Running networks: one session protocol, one adapter an engine."""

@@ -1,0 +1,1 @@
+"""Finding, measuring, recognising and following faces."""

@@ -1,0 +1,1 @@
+"""Reading and writing pictures and video: planes, colour, audio, metadata, segments."""

@@ -1,0 +1,1 @@
+"""The bundled networks: catalogue, licences, and one adapter a family."""

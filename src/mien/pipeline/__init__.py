@@ -1,0 +1,1 @@
+"""From a recipe to a result: plan, stages, executor, checkpoints."""

@@ -1,0 +1,1 @@
+"""Measuring a result: identity, expression, seams, steadiness."""

@@ -1,0 +1,99 @@
+"""What a run did and what it cost."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(slots=True)
+class ModelUse:
+    """One network in one run."""
+
+    model: str
+    engine: str
+    device: str
+    precision: str
+    calls: int
+    items: int
+    seconds: float
+
+
+@dataclass(slots=True)
+class FlaggedFrame:
+    """A frame a person may want to look at."""
+
+    frame: int
+    time_s: float
+    reason: str
+    track: int | None = None
+
+
+@dataclass(slots=True)
+class Quality:
+    """Measured on samples of the result."""
+
+    identity_distance: float | None = None
+    """Mean identity distance of result to source (bundled net; one person is < 0.6)."""
+    target_distance: float | None = None
+    """Mean identity distance of result to the face that was there."""
+    flicker: float | None = None
+    """RMS of the second difference of the result's landmarks over that of the target's; 1 = as steady as before."""
+
+
+@dataclass(slots=True)
+class Report:
+    """One finished job. Written by `--json`; the short table of the command line is made from it."""
+
+    target: str
+    output: str
+    version: str
+    frames: int = 0
+    """Frames written."""
+    frames_with_faces: int = 0
+    """Frames in which at least one face was edited."""
+    faces: int = 0
+    """Faces edited, summed over frames."""
+    tracks: int = 0
+    people: int = 0
+    """People told apart in the target."""
+    segments: int = 0
+    """Independent parts of a video; 0 for pictures."""
+    segments_reused: int = 0
+    """Parts taken from an earlier run."""
+    seconds: float = 0.0
+    """Wall time."""
+    frames_per_second: float = 0.0
+    media_seconds: float = 0.0
+    """Duration of the part of the target that was processed; 0 for pictures."""
+    first_frame_seconds: float = 0.0
+    """From the call to the first finished frame."""
+    cpu_seconds: float = 0.0
+    peak_memory_bytes: int = 0
+    """Largest resident size of the process."""
+    stages: dict[str, float] = field(default_factory=dict[str, float])
+    """Busy seconds of each stage (stages overlap: their sum is not the wall time)."""
+    models: list[ModelUse] = field(default_factory=list[ModelUse])
+    warnings: list[str] = field(default_factory=list[str])
+    flagged: list[FlaggedFrame] = field(default_factory=list[FlaggedFrame])
+    quality: Quality = field(default_factory=Quality)
+    price_per_hour: float | None = None
+    cost: float | None = None
+    """Wall hours times `price_per_hour`."""
+    cost_per_media_minute: float | None = None
+
+    def warn(self, message: str) -> None:
+        """Add a warning once."""
+        if message not in self.warnings:
+            self.warnings.append(message)
+
+    def to_mapping(self) -> dict[str, Any]:
+        """Plain data, ready for JSON."""
+        return dataclasses.asdict(self)
+
+    def save(self, path: str | Path) -> None:
+        """Write as JSON."""
+        Path(path).write_text(json.dumps(self.to_mapping(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
