@@ -1,1 +1,90 @@
-"""The command line, one module a command."""
+"""The command line, one module a command, imported when its command is given.
+
+A command's module has `DESCRIPTION`, `add_arguments(parser)` and `run(options) -> exit code`, and imports what is heavy
+inside `run`, so that every `--help` answers at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from importlib import import_module
+
+from mien import __version__
+from mien.cli.console import complain, make_streams_lenient
+from mien.errors import MienError
+
+COMMANDS = {
+    "swap": "replace faces in a picture, a video, or many of them",
+    "faces": "list the faces in a picture or video and draw a contact sheet",
+    "compare": "put before and after side by side, as a picture or clip",
+    "plan": "say what a swap would run, without running it",
+    "doctor": "check engines, devices, codecs, formats and models",
+}
+"""Name of each command (also of its module) and what it does."""
+
+INTERRUPTED = 4
+FAULT = 1
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code (0 done, 1 failed, 2 wrong use, 3 refused, 4 interrupted).
+
+    Raises:
+        SystemExit: by argparse, after `--help` (0) or a usage error (2).
+    """
+    make_streams_lenient()
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    if not arguments:
+        _top_parser().print_help()
+        return 2
+    if arguments[0] not in COMMANDS:
+        # --help and --version exit here; whatever else it is, argparse refuses it.
+        _top_parser().parse_args(arguments)
+        return 2
+    command = import_module(f"mien.cli.{arguments[0]}")
+    parser = argparse.ArgumentParser(prog=f"mien {arguments[0]}", description=command.DESCRIPTION, allow_abbrev=False)
+    command.add_arguments(parser)
+    parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
+    options = parser.parse_intermixed_args(arguments[1:])
+    try:
+        code = command.run(options)
+        sys.stdout.flush()
+    except MienError as error:
+        _explain(str(error), options.debug)
+        return error.exit_code
+    except KeyboardInterrupt:
+        _explain("interrupted", options.debug)
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read our output has gone; Python must not complain again when it closes the stream.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAULT
+    except Exception as error:
+        # The last line of defence: whatever reaches it was not foreseen.
+        text = f"{type(error).__name__}: {error}"
+        _explain(f"this is a fault in mien itself, please report it: {text} (--debug shows where)", options.debug)
+        return FAULT
+    return code
+
+
+def _top_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="mien",
+        description="Replace faces in pictures and video, and say what was done and what it cost.",
+        epilog="`mien COMMAND --help` lists the options of a command.",
+    )
+    parser.add_argument("--version", action="version", version=f"mien {__version__}")
+    commands = parser.add_subparsers(metavar="COMMAND", title="commands", required=True)
+    for name, summary in COMMANDS.items():
+        commands.add_parser(name, help=summary)
+    return parser
+
+
+def _explain(message: str, debug: bool) -> None:
+    if debug:
+        traceback.print_exc()
+    complain(f"error: {message}")

@@ -1,0 +1,125 @@
+"""What `mien doctor` looks at. Every check answers, whatever state the installation is in."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import import_module, metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from mien.cli.console import format_bytes
+from mien.errors import ModelError
+
+if TYPE_CHECKING:
+    from mien.media.capabilities import Support
+
+State = Literal["ok", "absent", "broken"]
+"""`absent`: optional and not there; `broken`: mien does not work without it."""
+
+PACKAGES = {"numpy": "numpy", "cv2": "opencv-python-headless", "openvino": "openvino", "av": "av", "PIL": "pillow"}
+"""Module and distribution of everything mien cannot do without."""
+
+ESSENTIAL = frozenset({"h264", "mp4", "mov", "mkv", "jpeg", "png"})
+"""What an installation must handle to be called sound."""
+
+LOW_DISK_BYTES = 2_000_000_000
+"""Less free space than this is worth a word: a long video's parts are kept until they are joined."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing looked at."""
+
+    topic: str
+    name: str
+    state: State
+    detail: str
+    remedy: str | None = None
+    """The command or step that mends it."""
+
+
+def run_checks() -> list[Check]:
+    """Every check, in the order in which a reader wants them."""
+    packages = list(_packages())
+    if broken := [check for check in packages if check.state == "broken"]:
+        return broken
+    return [
+        *packages,
+        *_devices(),
+        *_models(),
+        *_formats(),
+        *_machine(),
+    ]
+
+
+def _packages() -> Iterator[Check]:
+    for module, distribution in PACKAGES.items():
+        try:
+            import_module(module)
+            yield Check("packages", distribution, "ok", metadata.version(distribution))
+        except (ImportError, OSError) as error:
+            yield Check("packages", distribution, "broken", str(error), f"pip install --force-reinstall {distribution}")
+
+
+def _devices() -> Iterator[Check]:
+    from mien.engine.device import devices
+
+    for device in devices():
+        yield Check("devices", device.name, "ok", f"{device.full_name}: {', '.join(device.precisions)}")
+    if not any(device.name == "cpu" for device in devices()):
+        yield Check("devices", "cpu", "broken", "the engine sees no CPU", "pip install --force-reinstall openvino")
+
+
+def _models() -> Iterator[Check]:
+    from mien.models.catalogue import catalogue
+
+    for entry in catalogue().values():
+        try:
+            entry.verify()
+        except ModelError as error:
+            yield Check("models", entry.id, "broken", str(error), "pip install --force-reinstall mien")
+        else:
+            yield Check("models", entry.id, "ok", f"{entry.role}, {entry.licence}, {format_bytes(entry.bytes)}")
+
+
+def _formats() -> Iterator[Check]:
+    from mien.media.capabilities import codec_support, container_support, picture_support
+
+    for topic, supports, distribution in (
+        ("codecs", codec_support(), "av"),
+        ("containers", container_support(), "av"),
+        ("pictures", picture_support(), "pillow"),
+    ):
+        for support in supports:
+            yield _format(topic, support, distribution)
+
+
+def _format(topic: str, support: Support, distribution: str) -> Check:
+    reads = "read" if support.reads else "not read"
+    writes = "written" if support.writes else "not written"
+    detail = f"{reads}, {writes}" + (f" by {support.encoder}" if support.encoder else "")
+    if support.reads and support.writes:
+        return Check(topic, support.name, "ok", detail)
+    state: State = "broken" if support.name in ESSENTIAL else "absent"
+    return Check(topic, support.name, state, detail, f"pip install --force-reinstall {distribution}")
+
+
+def _machine() -> Iterator[Check]:
+    from mien.engine.cache import open_cache
+
+    yield Check("machine", "processors", "ok", f"{os.cpu_count()}, {platform.machine()}")
+    cache = open_cache()
+    if cache.folder is None:
+        yield Check("machine", "cache", "absent", cache.warning or "no cache folder", "set MIEN_CACHE to a folder")
+    else:
+        yield Check("machine", "cache", "ok", str(cache.folder))
+    for name, folder in (("disk here", Path.cwd()), ("disk for temporary files", Path(tempfile.gettempdir()))):
+        free = shutil.disk_usage(folder).free
+        state: State = "ok" if free >= LOW_DISK_BYTES else "absent"
+        remedy = None if state == "ok" else f"free some space on the disk of {folder}"
+        yield Check("machine", name, state, f"{format_bytes(free)} free", remedy)

@@ -1,0 +1,74 @@
+"""What the commands print: streams, numbers as people read them, aligned tables."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from mien.errors import UnwritableError
+
+STDOUT = "-"
+"""The file name that means standard output."""
+
+
+def make_streams_lenient() -> None:
+    """Let file names that the terminal's encoding cannot show be printed with escapes instead of failing."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def complain(message: str) -> None:
+    """A line on standard error, with the program's name."""
+    print(f"mien: {message}", file=sys.stderr, flush=True)
+
+
+def write_json(value: Any, path: str) -> None:
+    """Write `value` as JSON to the file `path`, or to standard output if it is `-`.
+
+    Raises:
+        UnwritableError: the file cannot be written.
+    """
+    text = json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+    if path == STDOUT:
+        sys.stdout.write(text)
+        return
+    try:
+        Path(path).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UnwritableError(f"cannot write {path}: {error.strerror or error}") from error
+
+
+def format_duration(seconds: float) -> str:
+    """`4.2 s`, `1:05`, `2:03:20`."""
+    if seconds < 60:
+        return f"{seconds:.1f} s" if seconds < 59.95 else "1:00"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def format_bytes(count: float) -> str:
+    """`640 B`, `12.5 kB`, `431 MB`, `1.2 GB`: powers of 1000."""
+    for unit in ("B", "kB", "MB", "GB"):
+        if count < 999.5:
+            return f"{count:.0f} {unit}" if unit == "B" or count >= 99.95 else f"{count:.1f} {unit}"
+        count /= 1000
+    return f"{count:.1f} TB"
+
+
+def table(rows: Sequence[Sequence[str]], *, right: Sequence[int] = (), indent: str = "") -> str:
+    """Columns padded to the widest cell and two spaces apart; columns numbered in `right` are flush right."""
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))] if rows else []
+    lines: list[str] = []
+    for row in rows:
+        cells = [
+            cell.rjust(width) if column in right else cell.ljust(width)
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        lines.append((indent + "  ".join(cells)).rstrip())
+    return "\n".join(lines)
