@@ -30,7 +30,7 @@ def test_the_package_keeps_its_layers(rules) -> None:
 
 def test_every_package_has_a_layer(rules) -> None:
     names = {path.stem for path in (ROOT / "src" / "mien").iterdir() if path.suffix in ("", ".py")}
-    assert names - {"__init__", "py", "__pycache__"} == {name for layer in rules.layers for name in layer}
+    assert names - {"__init__", "py", "__pycache__"} <= {name for layer in rules.layers for name in layer}
 
 
 @pytest.mark.parametrize(

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, cast
 
-from mien.errors import RecipeError, UnreadableError
+from mien.errors import RecipeError, UnreadableError, UnwritableError
 
 DEFAULT_REFERENCE_DISTANCE = 0.6
 """Euclidean distance of two bundled identity embeddings under which they show one person (dlib's own bound)."""
@@ -30,9 +32,9 @@ class Position(NamedTuple):
         Raises:
             RecipeError: the text is none of these.
         """
-        if match := re.fullmatch(r"(\d+)f", text):
+        if match := re.fullmatch(r"([0-9]+)f", text):
             return cls(None, int(match[1]))
-        if re.fullmatch(r"(?:\d+:){0,2}\d+(?:\.\d+)?", text):
+        if re.fullmatch(r"(?:[0-9]+:){0,2}[0-9]+(?:\.[0-9]+)?", text):
             seconds = 0.0
             for part in text.split(":"):
                 seconds = seconds * 60 + float(part)
@@ -46,6 +48,13 @@ class PersonMap:
 
     sources: tuple[str, ...]
     reference: str
+
+    def __post_init__(self) -> None:
+        if not self.sources or not all(_is_name(name) for name in (*self.sources, self.reference)):
+            raise RecipeError(
+                "an entry of 'map' names one or more source pictures and one reference picture, "
+                f"got sources {self.sources!r} and reference {self.reference!r}"
+            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,13 +148,26 @@ class Recipe:
         return result
 
     def save(self, path: str | Path) -> None:
-        """Write as TOML, or as JSON if the name ends in `.json`."""
-        fields = self.to_mapping()
-        if Path(path).suffix.lower() == ".json":
-            text = json.dumps(fields, indent=2, ensure_ascii=False) + "\n"
-        else:
-            text = _to_toml(fields)
-        Path(path).write_text(text, encoding="utf-8")
+        """Write as TOML, or as JSON if the name ends in `.json`.
+
+        Raises:
+            UnwritableError: the file cannot be written.
+            RecipeError: a file name is not Unicode and so cannot stand in TOML.
+        """
+        path, fields = Path(path), self.to_mapping()
+        try:
+            if _is_json(path):
+                # What is left to replace are lone surrogates; the replacement is JSON's own escape.
+                text = json.dumps(fields, indent=2, ensure_ascii=False) + "\n"
+                path.write_text(text, encoding="utf-8", errors="backslashreplace")
+            else:
+                path.write_text(_to_toml(fields), encoding="utf-8")
+        except OSError as error:
+            raise UnwritableError(f"cannot write the recipe {path}: {error.strerror}") from error
+        except UnicodeEncodeError as error:
+            raise RecipeError(
+                f"the recipe {path} names a file that is not Unicode ({error.object!r:.80}): save it as .json instead"
+            ) from error
 
 
 def load_fields(path: str | Path) -> dict[str, Any]:
@@ -160,58 +182,86 @@ def load_fields(path: str | Path) -> dict[str, Any]:
     except (OSError, UnicodeDecodeError) as error:
         raise UnreadableError(f"cannot read the recipe {path}: {error}") from error
     try:
-        fields = json.loads(text) if path.suffix.lower() == ".json" else tomllib.loads(text)
-    except ValueError as error:
+        fields = json.loads(text) if _is_json(path) else tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
         raise UnreadableError(
-            f"the recipe {path} is not valid {path.suffix.lstrip('.').upper() or 'TOML'}: {error}"
+            f"the recipe {path} is not valid {'JSON' if _is_json(path) else 'TOML'}: {error}"
         ) from error
     if not isinstance(fields, dict):
         raise UnreadableError(f"the recipe {path} holds no fields: write one 'name = value' a line")
     return cast(dict[str, Any], fields)
 
 
-def _problems(recipe: Recipe) -> list[str]:
-    problems: list[str] = []
+def _is_name(value: Any) -> bool:
+    return isinstance(value, str) and value != "" and "\0" not in value
+
+
+def _is_json(path: Path) -> bool:
+    return path.suffix.lower() == ".json"
+
+
+def _problems(recipe: Recipe) -> Iterator[str]:
+    wrong_types = list(_type_problems(recipe))
+    yield from wrong_types
+    if not wrong_types:
+        yield from _range_problems(recipe)
+        yield from _conflicts(recipe)
+
+
+def _type_problems(recipe: Recipe) -> Iterator[str]:
     for name, (types, what) in _TYPES.items():
         value = getattr(recipe, name)
         if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
-            problems.append(f"recipe field '{name}' must be {what}, got {value!r}")
-    if problems:
-        return problems
-    if recipe.faces not in ("all", "largest") and not recipe.faces.isdecimal():
-        problems.append(
-            f"faces = '{recipe.faces}': give all, largest, or a number counted from the left (0 is the first)"
-        )
-    if recipe.map and (recipe.sources or recipe.reference):
-        problems.append("'map' names its own sources and references: leave out 'sources' and 'reference'")
-    if not recipe.map and not recipe.sources and "swap" in recipe.effects:
-        problems.append("no source picture: name at least one in 'sources'")
-    if recipe.audio not in ("keep", "none"):
-        problems.append(f"audio = '{recipe.audio}': give keep or none")
-    if not 0 <= recipe.shape <= 1:
-        problems.append(f"shape = {recipe.shape}: give 0 (none) to 1 (all)")
+            yield f"recipe field '{name}' must be {what}, got {value!r}"
+        elif isinstance(value, tuple):
+            for item in cast(tuple[Any, ...], value):
+                if not (isinstance(item, PersonMap) if name == "map" else _is_name(item)):
+                    yield f"recipe field '{name}' must be {what}, got {item!r} in it"
+        elif isinstance(value, float) and not math.isfinite(value):
+            yield f"recipe field '{name}' must be a finite number, got {value!r}"
+        elif isinstance(value, str) and not _is_name(value):
+            yield f"recipe field '{name}' must be {what}, got {value!r}"
+
+
+def _range_problems(recipe: Recipe) -> Iterator[str]:
+    if recipe.faces not in ("all", "largest") and not re.fullmatch("[0-9]+", recipe.faces):
+        yield f"faces = '{recipe.faces}': give all, largest, or a number counted from the left (0 is the first)"
     if not 0 < recipe.reference_distance <= 2:
-        problems.append(f"reference_distance = {recipe.reference_distance}: give a distance above 0, at most 2")
-    if not recipe.segment_seconds >= 1:
-        problems.append(f"segment_seconds = {recipe.segment_seconds}: give at least 1 second")
+        yield f"reference_distance = {recipe.reference_distance}: give a distance above 0, at most 2"
+    if recipe.crf is not None and not 0 <= recipe.crf <= 63:
+        yield f"crf = {recipe.crf}: give 0 (best) to 63, or leave it out for the codec's own default"
+    if recipe.audio not in ("keep", "none"):
+        yield f"audio = '{recipe.audio}': give keep or none"
     if not recipe.effects:
-        problems.append("no effects: leave the field out for the default ('swap')")
-    if recipe.price_per_hour is not None and not recipe.price_per_hour >= 0:
-        problems.append(f"price_per_hour = {recipe.price_per_hour}: give 0 or more")
+        yield "no effects: leave the field out for the default ('swap')"
+    if not 0 <= recipe.shape <= 1:
+        yield f"shape = {recipe.shape}: give 0 (none) to 1 (all)"
+    if recipe.precision not in ("auto", "fp32", "bf16"):
+        yield f"precision = '{recipe.precision}': give auto, fp32 or bf16"
+    if recipe.segment_seconds < 1:
+        yield f"segment_seconds = {recipe.segment_seconds}: give at least 1 second"
+    if recipe.price_per_hour is not None and recipe.price_per_hour < 0:
+        yield f"price_per_hour = {recipe.price_per_hour}: give 0 or more"
+
+
+def _conflicts(recipe: Recipe) -> Iterator[str]:
+    if recipe.map and (recipe.sources or recipe.reference):
+        yield "'map' names its own sources and references: leave out 'sources' and 'reference'"
+    if not recipe.map and not recipe.sources and "swap" in recipe.effects:
+        yield "no source picture: name at least one in 'sources'"
     start = Position.parse(recipe.start) if recipe.start is not None else None
     end = Position.parse(recipe.end) if recipe.end is not None else None
     if start and end:
         for first, last in ((start.seconds, end.seconds), (start.frame, end.frame)):
             if first is not None and last is not None and last <= first:
-                problems.append(f"end = {recipe.end} is not after start = {recipe.start}")
-    return problems
+                yield f"end = {recipe.end} is not after start = {recipe.start}"
 
 
 _Kind = tuple[tuple[type, ...], str]
-_TEXT: _Kind = ((str,), "text")
-_OPTIONAL_TEXT: _Kind = ((str, type(None)), "text")
+_TEXT: _Kind = ((str,), "text of one character or more, without NUL")
+_OPTIONAL_TEXT: _Kind = ((str, type(None)), _TEXT[1])
 _NUMBER: _Kind = ((int, float), "a number")
-_LIST: _Kind = ((tuple,), "a list")
+_LIST: _Kind = ((tuple,), "a list of texts, each of one character or more, without NUL")
 _FLAG: _Kind = ((bool,), "true or false")
 _TYPES: dict[str, _Kind] = {
     "target": _TEXT,
@@ -220,7 +270,7 @@ _TYPES: dict[str, _Kind] = {
     "faces": _TEXT,
     "reference": _OPTIONAL_TEXT,
     "reference_distance": _NUMBER,
-    "map": _LIST,
+    "map": ((tuple,), "a list of {sources, reference}"),
     "start": _OPTIONAL_TEXT,
     "end": _OPTIONAL_TEXT,
     "codec": _TEXT,
@@ -247,7 +297,7 @@ def _plain_to_field(name: str, value: Any) -> Any:
     if name == "faces" and isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     if name in ("start", "end") and isinstance(value, int | float) and not isinstance(value, bool):
-        return str(value)
+        return f"{Decimal(str(value)):f}"
     return tuple(cast(list[Any], value)) if isinstance(value, list) else value
 
 
@@ -260,10 +310,12 @@ def _read_map(value: Any) -> tuple[PersonMap, ...]:
 def _read_person_map(entry: Any) -> PersonMap:
     if isinstance(entry, PersonMap):
         return entry
-    if not isinstance(entry, dict) or set(cast(dict[str, Any], entry)) != {"sources", "reference"}:
+    if not isinstance(entry, dict) or set(cast(dict[Any, Any], entry)) != {"sources", "reference"}:
         raise RecipeError(f"an entry of 'map' has exactly 'sources' and 'reference', got {entry!r}")
-    sources = cast(dict[str, Any], entry)["sources"]
-    return PersonMap((sources,) if isinstance(sources, str) else tuple(sources), str(entry["reference"]))
+    sources, reference = entry["sources"], entry["reference"]
+    if isinstance(sources, list | tuple):
+        return PersonMap(tuple(cast(list[Any], sources)), reference)
+    return PersonMap((cast(Any, sources),), reference)
 
 
 def _field_to_plain(value: Any) -> Any:

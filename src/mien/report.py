@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from mien.errors import UnwritableError
 
 
 @dataclass(slots=True)
@@ -91,9 +94,22 @@ class Report:
             self.warnings.append(message)
 
     def to_mapping(self) -> dict[str, Any]:
-        """Plain data, ready for JSON."""
-        return dataclasses.asdict(self)
+        """Plain data, ready for JSON; a figure that is not finite, which JSON does not know, is None."""
+        return dataclasses.asdict(self, dict_factory=_finite)
 
     def save(self, path: str | Path) -> None:
-        """Write as JSON."""
-        Path(path).write_text(json.dumps(self.to_mapping(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        """Write as JSON.
+
+        Raises:
+            UnwritableError: the file cannot be written.
+        """
+        text = json.dumps(self.to_mapping(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+        try:
+            # File names that are not Unicode hold lone surrogates; the replacement is JSON's own escape.
+            Path(path).write_text(text, encoding="utf-8", errors="backslashreplace")
+        except OSError as error:
+            raise UnwritableError(f"cannot write the report {path}: {error.strerror}") from error
+
+
+def _finite(fields: list[tuple[str, Any]]) -> dict[str, Any]:
+    return {name: None if isinstance(value, float) and not math.isfinite(value) else value for name, value in fields}
