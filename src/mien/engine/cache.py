@@ -1,0 +1,48 @@
+"""Where compiled networks are kept, so that the next start is quick."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+CACHE_VARIABLE = "MIEN_CACHE"
+"""Environment variable that names another cache folder."""
+
+
+class Cache(NamedTuple):
+    """The cache folder, or the reason why there is none."""
+
+    folder: Path | None
+    warning: str | None
+
+
+def cache_root() -> Path:
+    """`$MIEN_CACHE`, or `mien` in the user's own cache folder. It may not exist yet."""
+    if chosen := os.environ.get(CACHE_VARIABLE):
+        return Path(chosen)
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local")) / "mien"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "mien"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "mien"
+
+
+def open_cache() -> Cache:
+    """Make the folder for compiled networks. A folder that cannot be used costs a slower start, not the run."""
+    try:
+        folder = cache_root() / "compiled"
+        folder.mkdir(parents=True, exist_ok=True)
+    except (OSError, RuntimeError) as error:
+        return Cache(None, _warning(str(error)))
+    if not os.access(folder, os.W_OK | os.X_OK):
+        return Cache(None, _warning(f"{folder} cannot be written"))
+    return Cache(folder, None)
+
+
+def _warning(reason: str) -> str:
+    return (
+        f"networks are compiled anew on every start, which costs about a second: {reason}; "
+        f"set {CACHE_VARIABLE} to a folder that can be written"
+    )

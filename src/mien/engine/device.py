@@ -1,0 +1,87 @@
+"""What this machine can run networks on."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from dataclasses import dataclass
+
+import openvino as ov
+
+from mien.errors import EngineError
+
+_core_lock = threading.Lock()
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """One device of the engine."""
+
+    name: str
+    """As users write it: `cpu`, `gpu:0`, ..."""
+    engine_name: str
+    """As the engine writes it: `CPU`, `GPU.0`, ..."""
+    full_name: str
+    """The maker's name, e.g. the processor's."""
+    precisions: tuple[str, ...]
+    """Of `fp32`, `bf16`, `fp16`, `int8`: what the device computes in without emulation."""
+
+
+def core() -> ov.Core:
+    """The engine of this process, made when first asked for."""
+    with _core_lock:
+        return _make_core()
+
+
+@functools.cache
+def _make_core() -> ov.Core:
+    return ov.Core()
+
+
+@functools.cache
+def devices() -> tuple[Device, ...]:
+    """Every device that the engine sees on this machine."""
+    return tuple(_describe(name) for name in core().available_devices)
+
+
+def find_device(name: str) -> Device:
+    """The device called `name`; `auto` is the CPU.
+
+    Raises:
+        EngineError: no such device here; the message names those that are.
+    """
+    wanted = "cpu" if name == "auto" else name.lower()
+    for device in devices():
+        if wanted in (device.name, device.name.split(":")[0]):
+            return device
+    there = ", ".join(f"{device.name} ({device.full_name})" for device in devices())
+    raise EngineError(f"device '{name}' is not there: this machine has {there}; give one of these or auto")
+
+
+def choose_precision(asked: str, safe: tuple[str, ...], device: Device, model: str) -> str:
+    """`bf16` or `fp32`: what a network whose quality holds in the precisions `safe` is to run in.
+
+    `auto` is the fastest safe precision of the device; `bf16` means bf16 for every network it is safe for.
+
+    Raises:
+        EngineError: the precision is unknown, or the device does not have it.
+    """
+    if asked not in ("auto", "fp32", "bf16"):
+        raise EngineError(f"precision '{asked}' is unknown (asked for {model}): give auto, fp32 or bf16")
+    if asked == "bf16" and "bf16" not in device.precisions:
+        raise EngineError(
+            f"precision bf16 is not there: {device.name} ({device.full_name}) computes in "
+            f"{', '.join(device.precisions)}; give auto or fp32"
+        )
+    return "bf16" if asked != "fp32" and "bf16" in safe and "bf16" in device.precisions else "fp32"
+
+
+def _describe(engine_name: str) -> Device:
+    capabilities = core().get_property(engine_name, "OPTIMIZATION_CAPABILITIES")
+    names = (("FP32", "fp32"), ("BF16", "bf16"), ("FP16", "fp16"), ("INT8", "int8"))
+    return Device(
+        name=engine_name.lower().replace(".", ":"),
+        engine_name=engine_name,
+        full_name=" ".join(str(core().get_property(engine_name, "FULL_DEVICE_NAME")).split()),
+        precisions=tuple(ours for theirs, ours in names if theirs in capabilities),
+    )

@@ -1,0 +1,159 @@
+"""Networks on OpenVINO, which reads ONNX files as they are."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import openvino as ov
+from numpy.typing import NDArray
+
+from mien.engine.device import Device, core
+from mien.engine.session import Ran, Tensors, Usage
+from mien.errors import EngineError, ModelError
+
+_TYPE_NAMES = {"f32": "fp32", "bf16": "bf16", "f16": "fp16"}
+
+
+class OpenVinoSession:
+    """A network compiled for one device. Safe to call from several threads; each call runs on its own request."""
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        model: str,
+        device: Device,
+        precision: str,
+        threads: int = 1,
+        streams: int = 2,
+        max_batch: int = 8,
+        cache: Path | None = None,
+    ) -> None:
+        """Read and compile.
+
+        Args:
+            path: The ONNX file.
+            model: Catalogue id, for reports and messages.
+            device: Where to run.
+            precision: `fp32` or `bf16`.
+            threads: CPU threads of one call.
+            streams: Calls that run side by side; further ones wait.
+            max_batch: Largest batch of one run of the network; larger ones are run in parts.
+            cache: Folder of compiled networks, or None.
+
+        Raises:
+            ModelError: the file is missing or not a network.
+            EngineError: the engine cannot compile it.
+        """
+        self._model = model
+        self._max_batch = max_batch
+        self._usage = Usage()
+        self._usage_lock = threading.Lock()
+        network = _read(path, model)
+        # A bounded batch axis runs nearly as fast as a fixed one; an open one is slower.
+        network.reshape({port: _bounded(port.partial_shape, max_batch) for port in network.inputs})
+        config: dict[str, object] = {
+            "INFERENCE_PRECISION_HINT": ov.Type.bf16 if precision == "bf16" else ov.Type.f32,
+            "INFERENCE_NUM_THREADS": threads * streams,
+            "NUM_STREAMS": streams,
+        }
+        if cache is not None:
+            config["CACHE_DIR"] = str(cache)
+        try:
+            self._compiled = core().compile_model(network, device.engine_name, config)
+        except RuntimeError as error:
+            raise EngineError(f"{model} cannot be compiled for {device.name} in {precision}: {error}") from error
+        # Compiled outputs carry further names of the engine's own: those of the file are the contract.
+        self._inputs = {port.any_name: port.partial_shape for port in network.inputs}
+        self._outputs = [(output.any_name, index) for index, output in enumerate(network.outputs)]
+        self._requests: queue.SimpleQueue[ov.InferRequest] = queue.SimpleQueue()
+        self._ran = Ran(model, "openvino", f"{device.name} ({device.full_name})", _actual_precision(self._compiled))
+
+    @property
+    def ran(self) -> Ran:
+        """Engine, device and precision, read back from the compiled network."""
+        return self._ran
+
+    @property
+    def usage(self) -> Usage:
+        """Calls, batch items and seconds so far."""
+        with self._usage_lock:
+            return Usage(self._usage.calls, self._usage.items, self._usage.seconds)
+
+    def run(self, inputs: Tensors) -> dict[str, NDArray[np.float32]]:
+        """Run one batch, in parts of at most `max_batch`. Outputs are copies.
+
+        Raises:
+            EngineError: an input has the wrong name or shape, or the engine failed.
+        """
+        items = self._check(inputs)
+        started = time.perf_counter()
+        parts = [
+            self._run_part({name: value[first : first + self._max_batch] for name, value in inputs.items()})
+            for first in range(0, items, self._max_batch)
+        ]
+        with self._usage_lock:
+            self._usage.calls += 1
+            self._usage.items += items
+            self._usage.seconds += time.perf_counter() - started
+        if len(parts) == 1:
+            return parts[0]
+        return {name: np.concatenate([part[name] for part in parts]) for name, _ in self._outputs}
+
+    def _run_part(self, inputs: Tensors) -> dict[str, NDArray[np.float32]]:
+        request = self._take_request()
+        try:
+            # Tensors share the arrays' memory: the arrays have to outlive the call.
+            arrays = {name: np.ascontiguousarray(value, np.float32) for name, value in inputs.items()}
+            for name, array in arrays.items():
+                request.set_tensor(name, ov.Tensor(array, shared_memory=True))
+            request.infer()
+            return {name: request.get_output_tensor(index).data.copy() for name, index in self._outputs}
+        except RuntimeError as error:
+            raise EngineError(f"{self._model} failed on {self._ran.device}: {error}") from error
+        finally:
+            self._requests.put(request)
+
+    def _take_request(self) -> ov.InferRequest:
+        try:
+            return self._requests.get_nowait()
+        except queue.Empty:
+            return self._compiled.create_infer_request()
+
+    def _check(self, inputs: Tensors) -> int:
+        shapes = self._inputs
+        if set(inputs) != set(shapes):
+            raise EngineError(f"{self._model} takes {', '.join(shapes)}, got {', '.join(inputs) or 'nothing'}")
+        for name, value in inputs.items():
+            inner = shapes[name]
+            fits = value.ndim == len(inner) and all(
+                dimension.is_dynamic or dimension.get_length() == side
+                for dimension, side in zip(list(inner)[1:], value.shape[1:], strict=True)
+            )
+            if not fits or not len(value):
+                raise EngineError(f"{self._model}: input {name} takes shape {inner}, got {value.shape}")
+        return len(next(iter(inputs.values())))
+
+
+def _read(path: Path, model: str) -> ov.Model:
+    if not path.is_file():
+        raise ModelError(f"{model} is missing: there is no file {path}; install mien again")
+    try:
+        return core().read_model(path)
+    except RuntimeError as error:
+        raise ModelError(
+            f"{model} cannot be read: {path} is damaged or not an ONNX network; install mien again"
+        ) from error
+
+
+def _bounded(shape: ov.PartialShape, max_batch: int) -> ov.PartialShape:
+    return ov.PartialShape([ov.Dimension(1, max_batch), *list(shape)[1:]])
+
+
+def _actual_precision(compiled: ov.CompiledModel) -> str:
+    hint = compiled.get_property("INFERENCE_PRECISION_HINT")
+    return _TYPE_NAMES.get(hint.get_type_name(), hint.get_type_name())

@@ -1,0 +1,179 @@
+"""Finding faces in one picture: boxes, landmarks, pose, identity and the people's outline."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mien.engine.session import Session
+from mien.faces import detect, mesh
+from mien.faces.align import head_pose, oddness, similarity_2d
+from mien.faces.crop import Crop, Picture, Pixels, cut, uncrop
+from mien.faces.face import Detection, Face
+from mien.models import blazeface, dlib_identity, face_mesh, selfie
+from mien.models.blazeface import BlazeFace, Variant, intersection_over_union
+from mien.models.dlib_identity import DlibIdentity
+from mien.models.face_mesh import FaceMesh
+from mien.models.selfie import SelfieSegmentation
+from mien.models.shelf import ModelShelf
+
+Floats = NDArray[np.float32]
+Adapter = TypeVar("Adapter")
+
+PRESENT = 0.5
+"""Presence under which the landmarker's answer is not a face."""
+ODD = 0.65
+"""Oddness (cm, see `align.oddness`) from which on a face may have been read the wrong way round."""
+
+
+class FaceAnalyser:
+    """The bundled networks for faces. Safe to use from several threads; networks load when first needed."""
+
+    def __init__(self, device: str = "auto", precision: str = "auto", *, shelf: ModelShelf | None = None) -> None:
+        """Choose where networks run.
+
+        Args:
+            device: `auto`, `cpu`, `gpu`, ...
+            precision: `auto`, `fp32` or `bf16`.
+            shelf: Networks shared with others, instead of `device` and `precision`.
+
+        Raises:
+            EngineError: the device or precision is not there.
+        """
+        self._shelf = shelf or ModelShelf(device, precision)
+        self._adapters: dict[str, object] = {}
+        self._lock = threading.Lock()
+
+    @property
+    def sessions(self) -> list[Session]:
+        """The networks loaded so far."""
+        return self._shelf.sessions
+
+    @property
+    def warnings(self) -> list[str]:
+        """What the user may want to know about the engine."""
+        return self._shelf.warnings
+
+    def warm(self, models: Iterable[str] = (blazeface.LAYOUTS["back"].model, face_mesh.MODEL)) -> None:
+        """Load networks (catalogue ids) side by side, before they are needed.
+
+        Raises:
+            ModelError: one is unknown, missing or damaged.
+            EngineError: one cannot be compiled.
+        """
+        self._shelf.warm(models)
+
+    def find(self, picture: Picture) -> list[Face]:
+        """Every face of a picture, at any in-plane angle, largest first.
+
+        Args:
+            picture: RGB uint8 (height, width, 3), or a frame.
+
+        Raises:
+            ModelError, EngineError: a network cannot be loaded or run.
+        """
+        if faces := self.confirm(picture, detect.detect_upright(picture, self._detector)):
+            return faces
+        for candidates in detect.searches(picture, self._detector):
+            if faces := self.confirm(picture, candidates):
+                return faces
+        return []
+
+    def find_upright(self, picture: Picture) -> list[Face]:
+        """As `find`, cheaply: only faces turned less than about 45 degrees, and none that is tiny."""
+        return self.confirm(picture, detect.detect_upright(picture, self._detector))
+
+    def confirm(self, picture: Picture, detections: Sequence[Detection]) -> list[Face]:
+        """The detections that the landmarker agrees are faces, without doubles, largest first."""
+        fitted = self._settle(picture, [Crop.around_detection(one, face_mesh.MARGIN) for one in detections])
+        faces = [face for face in fitted if _convinces(face)]
+        # The landmarker also reads faces upside down, with confidence: where a face looks odd, try it turned.
+        for doubtful in (face for face in fitted if not _convinces(face)):
+            crop = Crop.around_landmarks(doubtful.landmarks, face_mesh.MARGIN)
+            turned = self._settle(picture, [crop.turned(quarters) for quarters in range(4)])
+            present = [face for face in turned if face.score >= PRESENT]
+            faces += sorted(present, key=lambda face: oddness(face.landmarks))[:1]
+        return _without_doubles(faces)
+
+    def landmarks(self, picture: Picture, previous: Sequence[Floats]) -> list[Face]:
+        """Faces of a frame, looked for where their landmarks were (or are expected), in one batch.
+
+        Args:
+            picture: RGB uint8 or a frame.
+            previous: One (478, 3) for each face.
+
+        Returns:
+            One face each, in the same order; whether it still is one is for the caller to judge by `score`.
+        """
+        return self._fit(picture, [Crop.around_landmarks(points, face_mesh.MARGIN) for points in previous])
+
+    def embed(self, picture: Picture, faces: Sequence[Face]) -> Floats:
+        """Identity embeddings (n, 128) of faces of a picture; Euclidean distance under .6 = one person."""
+        if not faces:
+            return np.empty((0, 128), np.float32)
+        chips = [cut(picture, chip_matrix(face.landmarks), dlib_identity.SIDE) for face in faces]
+        return self._adapter(dlib_identity.MODEL, DlibIdentity).embed(np.stack(chips))
+
+    def person_mask(self, image: Pixels) -> Floats:
+        """Probability 0..1 (height, width) that a pixel of an RGB uint8 image shows a person."""
+        return self._adapter(selfie.MODEL, SelfieSegmentation).person_mask(image)
+
+    def _settle(self, picture: Picture, crops: Sequence[Crop]) -> list[Face]:
+        """Fit, and once more from the landmarks where the first crop lay poorly."""
+        faces = self._fit(picture, crops)
+        better = [Crop.around_landmarks(face.landmarks, face_mesh.MARGIN) for face in faces]
+        poor = [index for index, crop in enumerate(better) if crop.differs(crops[index])]
+        for index, face in zip(poor, self._fit(picture, [better[index] for index in poor]), strict=True):
+            faces[index] = face
+        return faces
+
+    def _fit(self, picture: Picture, crops: Sequence[Crop]) -> list[Face]:
+        if not crops:
+            return []
+        matrices = [crop.matrix(face_mesh.SIDE) for crop in crops]
+        pixels = np.stack([cut(picture, matrix, face_mesh.SIDE) for matrix in matrices])
+        landmarks, presence = self._adapter(face_mesh.MODEL, FaceMesh).landmarks(pixels)
+        return [
+            make_face(uncrop(points, matrix), float(score))
+            for points, matrix, score in zip(landmarks, matrices, presence, strict=True)
+        ]
+
+    def _detector(self, variant: Variant) -> BlazeFace:
+        return self._adapter(blazeface.LAYOUTS[variant].model, lambda session: BlazeFace(session, variant))
+
+    def _adapter(self, model: str, make: Callable[[Session], Adapter]) -> Adapter:
+        adapter = self._adapters.get(model)
+        if adapter is None:
+            made = make(self._shelf.session(model))
+            with self._lock:
+                adapter = self._adapters.setdefault(model, made)
+        return adapter  # type: ignore[return-value]
+
+
+def make_face(landmarks: Floats, score: float) -> Face:
+    """A face from its landmarks (478, 3)."""
+    points = landmarks[: mesh.VERTICES, :2]
+    box = np.concatenate([points.min(axis=0), points.max(axis=0)]).astype(np.float32)
+    return Face(box, score, landmarks.astype(np.float32), head_pose(landmarks))
+
+
+def chip_matrix(landmarks: Floats) -> Floats:
+    """(2, 3) from picture coordinates to those of the identity network's chip."""
+    points = landmarks[list(dlib_identity.MESH_POINTS), :2]
+    return similarity_2d(points, dlib_identity.TEMPLATE).matrix
+
+
+def _convinces(face: Face) -> bool:
+    return face.score >= PRESENT and oddness(face.landmarks) < ODD
+
+
+def _without_doubles(faces: Sequence[Face], overlap: float = 0.5) -> list[Face]:
+    kept: list[Face] = []
+    for face in sorted(faces, key=lambda one: -one.score):
+        if not kept or intersection_over_union(face.box, np.stack([other.box for other in kept])).max() <= overlap:
+            kept.append(face)
+    return sorted(kept, key=lambda face: -float(np.prod(face.box[2:] - face.box[:2])))

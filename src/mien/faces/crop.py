@@ -1,0 +1,128 @@
+"""Square crops around faces: where they lie, how they are cut, and the way back."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from mien.faces import mesh
+from mien.faces.face import Detection
+from mien.geometry import Rect
+from mien.media.frame import Frame
+
+Floats = NDArray[np.float32]
+Pixels = NDArray[np.uint8]
+Picture = Pixels | Frame
+"""RGB uint8 (height, width, 3), or a frame whose display view is that."""
+
+_SHRINK_BELOW = 0.75  # scales under this alias visibly with linear sampling
+
+
+@dataclass(frozen=True, slots=True)
+class Crop:
+    """A square of `side` picture pixels around `x`, `y`, turned clockwise by `angle` radians."""
+
+    x: float
+    y: float
+    side: float
+    angle: float
+
+    @classmethod
+    def around_detection(cls, detection: Detection, margin: float) -> Crop:
+        """Level the line between the eyes; `margin` times the longer side of the box."""
+        right, left = detection.keypoints[:2]
+        x0, y0, x1, y1 = (float(value) for value in detection.box)
+        angle = math.atan2(float(left[1] - right[1]), float(left[0] - right[0]))
+        return cls((x0 + x1) / 2, (y0 + y1) / 2, max(x1 - x0, y1 - y0) * margin, angle)
+
+    @classmethod
+    def around_landmarks(cls, landmarks: Floats, margin: float) -> Crop:
+        """Level the line between the outer eye corners; `margin` times the longer side of the levelled landmarks."""
+        across = landmarks[263, :2] - landmarks[33, :2]
+        angle = math.atan2(float(across[1]), float(across[0]))
+        level = _turn(-angle)
+        levelled = landmarks[: mesh.VERTICES, :2] @ level.T
+        low, high = levelled.min(axis=0), levelled.max(axis=0)
+        x, y = level.T @ ((low + high) / 2)
+        return cls(float(x), float(y), float((high - low).max()) * margin, angle)
+
+    def matrix(self, size: int) -> Floats:
+        """(2, 3) from picture coordinates to those of a crop of `size` pixels (continuous coordinates in both)."""
+        turn = _turn(-self.angle) * (size / self.side)
+        shift = np.float32([size / 2, size / 2]) - turn @ np.float32([self.x, self.y])
+        return np.concatenate([turn, shift[:, None]], axis=1).astype(np.float32)
+
+    def turned(self, quarters: int) -> Crop:
+        """The same square, turned clockwise by quarter turns."""
+        return replace(self, angle=self.angle + quarters * math.pi / 2)
+
+    def differs(self, other: Crop) -> bool:
+        """Whether landmarks found in this crop should be looked for again in the other one."""
+        shift = math.hypot(self.x - other.x, self.y - other.y) / other.side
+        turn = abs(math.remainder(self.angle - other.angle, 2 * math.pi))
+        return shift > 0.06 or abs(math.log(self.side / other.side)) > 0.12 or turn > math.radians(8)
+
+
+def cut(picture: Picture, matrix: Floats, size: int) -> Pixels:
+    """The crop (size, size, 3) that `matrix` (2, 3, picture to crop) describes; strong shrinking is antialiased.
+
+    Outside the picture its edge is repeated. Only the needed part of a frame is converted.
+    """
+    scale = math.sqrt(abs(float(np.linalg.det(matrix[:, :2]))))
+    area = _needed_area(matrix, size, *size_of(picture))
+    max_side = max(math.ceil(max(area.width, area.height) * scale), 1) if scale < _SHRINK_BELOW else None
+    view = view_of(picture, area, max_side)
+    # From the view's pixel centres over the picture to the crop's pixel centres.
+    zoom = np.float32([area.width / view.shape[1], area.height / view.shape[0]])
+    turn = matrix[:, :2] * zoom
+    shift = matrix[:, 2] + matrix[:, :2] @ np.float32([area.x, area.y]) + turn @ np.float32([0.5, 0.5]) - 0.5
+    whole = np.concatenate([turn, shift[:, None]], axis=1)
+    return cv2.warpAffine(view, whole, (size, size), flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)  # type: ignore[return-value]
+
+
+def uncrop(points: Floats, matrix: Floats) -> Floats:
+    """Points (n, 3) of a crop in picture coordinates; z grows like x and y."""
+    inverse = cv2.invertAffineTransform(matrix).astype(np.float32)
+    scale = float(np.linalg.norm(inverse[:, 0]))
+    return np.concatenate([points[:, :2] @ inverse[:, :2].T + inverse[:, 2], points[:, 2:] * scale], axis=1)
+
+
+def size_of(picture: Picture) -> tuple[int, int]:
+    """Width and height."""
+    if isinstance(picture, np.ndarray):
+        return picture.shape[1], picture.shape[0]
+    return picture.width, picture.height
+
+
+def view_of(picture: Picture, area: Rect | None = None, max_side: int | None = None) -> Pixels:
+    """RGB uint8 of a part of a picture, shrunk by area to at most `max_side` pixels."""
+    if not isinstance(picture, np.ndarray):
+        return picture.display(area, max_side=max_side)
+    part = picture if area is None else picture[area.slices]
+    height, width = part.shape[:2]
+    if max_side is None or max(height, width) <= max_side:
+        return part
+    zoom = max_side / max(height, width)
+    inner = max(round(width * zoom), 1), max(round(height * zoom), 1)
+    return cv2.resize(part, inner, interpolation=cv2.INTER_AREA)  # type: ignore[return-value]
+
+
+def _needed_area(matrix: Floats, size: int, width: int, height: int) -> Rect:
+    corners = np.float32([[0, 0, 0], [size, 0, 0], [0, size, 0], [size, size, 0]])
+    points = uncrop(corners, matrix)[:, :2]
+    low = np.floor(points.min(axis=0)).astype(int) - 2
+    high = np.ceil(points.max(axis=0)).astype(int) + 2
+    inside = Rect(int(low[0]), int(low[1]), *(int(side) for side in high - low)).clip(width, height)
+    if inside is not None:
+        return inside
+    # Wholly outside: one pixel of the nearest edge stands for everything.
+    return Rect(min(max(int(low[0]), 0), width - 1), min(max(int(low[1]), 0), height - 1), 1, 1)
+
+
+def _turn(angle: float) -> Floats:
+    cosine, sine = math.cos(angle), math.sin(angle)
+    return np.float32([[cosine, -sine], [sine, cosine]])  # type: ignore[return-value]
