@@ -1,0 +1,109 @@
+"""Faces followed and edited over consecutive frames: the state of one segment, one animation or one live stream."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mien.faces.face import TrackedFace
+from mien.geometry import Rect
+from mien.media.frame import Frame
+
+
+class Follower(Protocol):
+    """Follows faces from frame to frame."""
+
+    def update(self, frame: Frame) -> Sequence[TrackedFace]:
+        """The faces of the next frame."""
+        ...
+
+
+class Effect(Protocol):
+    """Changes one face; see `mien.edit.effect`."""
+
+    def rect(self, face: TrackedFace, width: int, height: int) -> Rect | None:
+        """What it wants to see and change, or None if the face is outside."""
+        ...
+
+    def edit(
+        self, patch: NDArray[np.float32], rect: Rect, face: TrackedFace, others: Sequence[TrackedFace]
+    ) -> NDArray[np.float32]:
+        """The patch (working RGB) with the face changed; `patch` itself stays as it is."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class FaceEdit:
+    """A face that is changed, by which role's effects, and where."""
+
+    face: TrackedFace
+    role: int
+    rect: Rect
+
+
+class Scene:
+    """One follower and the effects of each role. Frames come in order; `follow` and the rest may run on two threads."""
+
+    def __init__(
+        self,
+        follower: Follower,
+        effects: Mapping[int, Sequence[Effect]],
+        role_of: Callable[[TrackedFace, Sequence[TrackedFace]], int | None],
+    ) -> None:
+        """Args:
+        follower: fresh, with no frame seen.
+        effects: by role, in the order they are applied; each instance belongs to this scene alone.
+        role_of: the role a face plays among all faces of its frame, or None if it stays as it is.
+        """
+        self._follower = follower
+        self._effects = effects
+        self._role_of = role_of
+
+    def follow(self, frame: Frame) -> Sequence[TrackedFace]:
+        """The faces of the next frame, whose pixels are still the target's."""
+        return self._follower.update(frame)
+
+    def plan(self, frame: Frame, faces: Sequence[TrackedFace]) -> list[FaceEdit]:
+        """The faces that have a role and show in the frame, in the order they are edited."""
+        edits: list[FaceEdit] = []
+        for face in faces:
+            role = self._role_of(face, faces)
+            if role is not None and (rect := self._rect(role, face, frame)) is not None:
+                edits.append(FaceEdit(face, role, rect))
+        return edits
+
+    def rehearse(self, frame: Frame, edits: Sequence[FaceEdit], faces: Sequence[TrackedFace]) -> None:
+        """Let the effects see a frame before the first one that is edited; its pixels stay as they are."""
+        for edit in edits:
+            self._patches(frame, edit, faces)
+
+    def apply(self, frame: Frame, edits: Sequence[FaceEdit], faces: Sequence[TrackedFace]) -> None:
+        """Edit the frame in place, one face after the other."""
+        for edit in edits:
+            before, after = self._patches(frame, edit, faces)
+            frame.apply(edit.rect, before, after)
+
+    def _rect(self, role: int, face: TrackedFace, frame: Frame) -> Rect | None:
+        rects = [effect.rect(face, frame.width, frame.height) for effect in self._effects[role]]
+        shown = [rect for rect in rects if rect is not None]
+        return bounding(shown).align(frame.step, frame.width, frame.height) if shown else None
+
+    def _patches(
+        self, frame: Frame, edit: FaceEdit, faces: Sequence[TrackedFace]
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """The patch of a face as it is, and edited."""
+        others = [other for other in faces if other is not edit.face]
+        before = after = frame.working(edit.rect)
+        for effect in self._effects[edit.role]:
+            after = effect.edit(after, edit.rect, edit.face, others)
+        return before, after
+
+
+def bounding(rects: Sequence[Rect]) -> Rect:
+    """The smallest rectangle around one or more."""
+    x, y = min(rect.x for rect in rects), min(rect.y for rect in rects)
+    return Rect(x, y, max(rect.right for rect in rects) - x, max(rect.bottom for rect in rects) - y)
