@@ -1,7 +1,7 @@
 """Test clips with ground truth, made from stills by really deforming them.
 
-A `Scene` holds actors (puppets with a motion, farthest first), a backdrop, an occluder, light and grain. A `Clip` is one
-scene or several with cuts between them; `clip[i]` renders frame i and says where everything is:
+A `Scene` holds actors (puppets with a motion, farthest first), a backdrop, an occluder, light and grain. A `Clip` is
+one scene or several with cuts between them; `clip[i]` renders frame i and says where everything is:
 
     clip = Clip(talking_head(still("grace_hopper"), width=640, height=360, seconds=2))
     frame = clip[10]
@@ -41,6 +41,9 @@ def constant(value: float) -> Curve:
     return lambda _t: value
 
 
+_ZERO, _HALF, _ONE = constant(0.0), constant(0.5), constant(1.0)
+
+
 def wave(amplitude: float, period: float, *, phase: float = 0.0, offset: float = 0.0) -> Curve:
     """`offset` plus a sine of `amplitude`; `period` in seconds, `phase` in periods."""
     return lambda t: offset + amplitude * math.sin(2 * math.pi * (t / period + phase))
@@ -64,24 +67,24 @@ def pulses(times: Sequence[float], duration: float, height: float = 1.0) -> Curv
 class Motion:
     """What an actor does over time."""
 
-    yaw: Curve = constant(0)
+    yaw: Curve = _ZERO
     """Degrees, added to the still's own pose; signs as `mien.faces.face.Pose`."""
-    pitch: Curve = constant(0)
-    roll: Curve = constant(0)
-    sway: Curve = constant(0)
+    pitch: Curve = _ZERO
+    roll: Curve = _ZERO
+    sway: Curve = _ZERO
     """Shift of the head over the shoulders to the right, in face widths."""
-    bob: Curve = constant(0)
+    bob: Curve = _ZERO
     """Shift of the head over the shoulders downwards, in face widths."""
-    x: Curve = constant(0.5)
+    x: Curve = _HALF
     """Middle of the face (before turning) as a fraction of the frame's width."""
-    y: Curve = constant(0.5)
+    y: Curve = _HALF
     """Middle of the face (before turning) as a fraction of the frame's height."""
-    zoom: Curve = constant(1)
+    zoom: Curve = _ONE
     """Factor on the actor's size."""
-    blink: Curve = constant(0)
+    blink: Curve = _ZERO
     """See `Expression`."""
-    mouth: Curve = constant(0)
-    smile: Curve = constant(0)
+    mouth: Curve = _ZERO
+    smile: Curve = _ZERO
 
     def turn(self, t: float) -> Array:
         """(3,) yaw, pitch, roll in degrees."""
@@ -92,10 +95,10 @@ class Motion:
 class Light:
     """Light over time, in linear light, on the whole frame."""
 
-    gain: Curve = constant(1)
-    warmth: Curve = constant(0)
+    gain: Curve = _ONE
+    warmth: Curve = _ZERO
     """Red up and blue down by this share."""
-    side: Curve = constant(0)
+    side: Curve = _ZERO
     """-1..1: the right edge is brighter, the left one darker by this share."""
 
     def gains(self, t: float, width: int) -> NDArray[np.float32]:
@@ -117,7 +120,7 @@ class Occluder:
     """Middle as a fraction of the frame's height."""
     size: float = 0.6
     """Height as a fraction of the frame's height."""
-    angle: Curve = constant(0)
+    angle: Curve = _ZERO
     """Degrees clockwise."""
 
     def draw(self, t: float, size: tuple[int, int]) -> tuple[Pixels, NDArray[np.float32]]:
@@ -194,7 +197,7 @@ class Scene:
     rate: Fraction = Fraction(25)
     backdrop: Pixels | None = None
     """(height, width, 3) or larger (the middle is used); None: the first actor's own background."""
-    pan: Curve = constant(0)
+    pan: Curve = _ZERO
     """Shift of a backdrop to the right, as a fraction of the frame's width."""
     occluder: Occluder | None = None
     light: Light | None = None

@@ -11,7 +11,10 @@ _FALL, _RISE = 1.1, 0.5
 
 
 def refine(picture: NDArray[np.uint8], person: NDArray[np.floating]) -> NDArray[np.float32]:
-    """Coverage (height, width) 0..1 whose edge follows the picture's: a guided filter (He et al. 2010), then contrast."""
+    """Coverage (height, width) 0..1 whose edge follows the picture's.
+
+    A guided filter (He et al. 2010), then contrast.
+    """
     guide = cv2.cvtColor(picture, cv2.COLOR_RGB2GRAY).astype(np.float32) / 255
     target = person.astype(np.float32)
     side = 2 * max(4, len(picture) // 64) + 1

@@ -19,18 +19,19 @@ from support.cutout import plate, refine, widen
 
 Array = NDArray[np.float64]
 
-OVAL = np.array(
-    ["10", "338", "297", "332", "284", "251", "389", "356", "454", "323", "361", "288", "397", "365", "379", "378", "400", "377", "152", "148", "176", "149", "150", "136", "172", "58", "132", "93", "234", "127", "162", "21", "54", "103", "67", "109"], int
-)  # fmt: skip
+OVAL = np.array([
+    10, 338, 297, 332, 284, 251, 389, 356, 454, 323, 361, 288, 397, 365, 379, 378, 400, 377, 152, 148, 176, 149,
+    150, 136, 172, 58, 132, 93, 234, 127, 162, 21, 54, 103, 67, 109
+])  # fmt: skip
 """Outline of the face mesh, clockwise on the screen from the top of the forehead."""
-INNER_LIPS = np.array(["78", "191", "80", "81", "82", "13", "312", "311", "310", "415", "308", "324", "318", "402", "317", "14", "87", "178", "88", "95"], int)
-LOWER_LIP = np.array(["324", "318", "402", "317", "14", "87", "178", "88", "95", "375", "321", "405", "314", "17", "84", "181", "91", "146"], int)
-UPPER_LIP = np.array(["191", "80", "81", "82", "13", "312", "311", "310", "415", "185", "40", "39", "37", "0", "267", "269", "270", "409"], int)
+INNER_LIPS = np.array([78, 191, 80, 81, 82, 13, 312, 311, 310, 415, 308, 324, 318, 402, 317, 14, 87, 178, 88, 95])
+LOWER_LIP = np.array([324, 318, 402, 317, 14, 87, 178, 88, 95, 375, 321, 405, 314, 17, 84, 181, 91, 146])
+UPPER_LIP = np.array([191, 80, 81, 82, 13, 312, 311, 310, 415, 185, 40, 39, 37, 0, 267, 269, 270, 409])
 MOUTH_CORNERS = np.array([61, 291, 78, 308])
-UPPER_LIDS = np.array(["246", "161", "160", "159", "158", "157", "173", "466", "388", "387", "386", "385", "384", "398"], int)
-LOWER_LIDS = np.array(["7", "163", "144", "145", "153", "154", "155", "249", "390", "373", "374", "380", "381", "382"], int)
+UPPER_LIDS = np.array([246, 161, 160, 159, 158, 157, 173, 466, 388, 387, 386, 385, 384, 398])
+LOWER_LIDS = np.array([7, 163, 144, 145, 153, 154, 155, 249, 390, 373, 374, 380, 381, 382])
 """The lid points below `UPPER_LIDS`, one for one."""
-UPPER_CREASES = np.array(["247", "30", "29", "27", "28", "56", "190", "467", "260", "259", "257", "258", "286", "414"], int)
+UPPER_CREASES = np.array([247, 30, 29, 27, 28, 56, 190, 467, 260, 259, 257, 258, 286, 414])
 """The next row above `UPPER_LIDS`, one for one."""
 EARS = np.array([234, 454])
 
@@ -146,7 +147,7 @@ def make_puppet(
     """
     coverage = refine(picture, person)
     cut, margin = widen(np.dstack([picture, np.round(coverage * 255).astype(np.uint8)]))
-    face = landmarks.astype(np.float64) + [margin, 0, 0]
+    face = landmarks.astype(np.float64) + np.array([margin, 0, 0])
     pose, scale = head_placement(face)
     rings, ring_follow = _surroundings(face)
     return Puppet(

@@ -126,7 +126,7 @@ def open_mouth(
         target: (20, 2) the same in the frame.
         amount: 0..1 how far the mouth is opened; the painting fades in until .15.
     """
-    corner, other, upper, lower = 0, 10, 5, 15
+    corner, other, upper = 0, 10, 5
     left, top = np.maximum(np.floor(target.min(0)).astype(int) - 2, 0)
     right, bottom = np.minimum(np.ceil(target.max(0)).astype(int) + 2, [frame.shape[1], frame.shape[0]])
     if right <= left or bottom <= top:
