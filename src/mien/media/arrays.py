@@ -1,0 +1,107 @@
+"""A picture held as one array: orientation as a view, colour through a `ColourSpace`."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from mien.geometry import Rect
+from mien.media.orientation import Orientation
+
+Pixels = NDArray[np.unsignedinteger[Any]]
+"""(height, width, channels) code values as stored in the file; alpha, where there is any, is the last channel."""
+
+UPRIGHT = Orientation()
+
+_BACKDROP = 255
+"""Transparent pixels are shown on white, as most viewers do."""
+
+
+class ColourSpace(Protocol):
+    """How stored code values and working RGB (float32, coded as sRGB, 0..1) become each other."""
+
+    @property
+    def channels(self) -> int:
+        """Colour channels of the stored pixels, without alpha."""
+        ...
+
+    def to_working(self, stored: Pixels) -> NDArray[np.float32]:
+        """Working RGB (height, width, 3) of stored colour (height, width, channels), within 0..1."""
+        ...
+
+    def add(self, stored: Pixels, before: NDArray[np.float32], after: NDArray[np.float32]) -> Pixels:
+        """Stored colour changed by `after - before` (working RGB); bit-equal where the two are equal."""
+        ...
+
+
+class ArrayFrame:
+    """A `Frame` over stored pixels. Edits change `pixels` in place."""
+
+    step = 1
+
+    def __init__(
+        self,
+        pixels: Pixels,
+        space: ColourSpace,
+        *,
+        orientation: Orientation = UPRIGHT,
+        index: int = 0,
+        time_s: float = 0.0,
+    ) -> None:
+        self.pixels = pixels
+        """(height, width, channels) as stored, before the orientation is applied."""
+        self.space = space
+        self.index = index
+        self.time_s = time_s
+        self._upright = orientation.upright(pixels)
+
+    @property
+    def width(self) -> int:
+        """Columns of the upright picture."""
+        return self._upright.shape[1]
+
+    @property
+    def height(self) -> int:
+        """Rows of the upright picture."""
+        return self._upright.shape[0]
+
+    def display(self, rect: Rect | None = None, *, max_side: int | None = None) -> NDArray[np.uint8]:
+        """RGB uint8 (height, width, 3) of `rect`, as `Frame.display`; transparent pixels are shown on white."""
+        patch = self._upright[rect.slices] if rect else self._upright
+        height, width = patch.shape[:2]
+        if max_side and max(height, width) > max_side:
+            scale = max_side / max(height, width)
+            size = max(round(width * scale), 1), max(round(height * scale), 1)
+            patch = _shrink(patch, *size)
+        channels = self.space.channels
+        rgb = _to_uint8(self.space.to_working(patch[..., :channels]))
+        return _over_backdrop(rgb, patch[..., channels]) if patch.shape[2] > channels else rgb
+
+    def working(self, rect: Rect) -> NDArray[np.float32]:
+        """Working RGB float32 (height, width, 3) of `rect`; transparency plays no part."""
+        return self.space.to_working(self._upright[rect.slices][..., : self.space.channels])
+
+    def apply(self, rect: Rect, before: NDArray[np.float32], after: NDArray[np.float32]) -> None:
+        """Add `after - before` to the stored pixels of `rect`; alpha is left as it is."""
+        stored = self._upright[rect.slices][..., : self.space.channels]
+        stored[...] = self.space.add(stored, before, after)
+
+
+def _shrink(pixels: Pixels, width: int, height: int) -> Pixels:
+    small = cv2.resize(np.ascontiguousarray(pixels), (width, height), interpolation=cv2.INTER_AREA)
+    return small.reshape(height, width, -1).astype(pixels.dtype, copy=False)
+
+
+def _to_uint8(rgb: NDArray[np.float32]) -> NDArray[np.uint8]:
+    return cv2.convertScaleAbs(np.clip(rgb, 0, 1), alpha=255).reshape(rgb.shape).astype(np.uint8, copy=False)
+
+
+def _over_backdrop(rgb: NDArray[np.uint8], alpha: Pixels) -> NDArray[np.uint8]:
+    maximum = np.iinfo(alpha.dtype).max
+    if (alpha == maximum).all():
+        return rgb
+    weight = (alpha / np.float32(maximum))[..., None].astype(np.float32)
+    return np.rint(rgb * weight + _BACKDROP * (1 - weight)).astype(np.uint8)

@@ -1,0 +1,1 @@
+"""The byte structure of picture files: chunks, segments and blocks, without decoding pixels."""

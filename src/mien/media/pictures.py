@@ -1,0 +1,114 @@
+"""Still pictures as frames: read, edited like a frame of a video, and written as they were."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mien.errors import MediaError, UnreadableError
+from mien.media.arrays import ArrayFrame, ColourSpace
+from mien.media.files import read_bytes, write_bytes
+from mien.media.palette import colours_of, remap
+from mien.media.profiles import ProfileError, space_of
+from mien.media.stills.formats import FORMATS, convert, format_of_content, format_of_suffix
+from mien.media.stills.still import CHANNELS, Still, reading
+
+
+class Picture(ArrayFrame):
+    """A still picture that can be edited and written back as it was."""
+
+    def __init__(self, still: Still) -> None:
+        space, problem = _space_of(still)
+        if still.palette is None:
+            pixels = still.pixels
+        else:
+            pixels = colours_of(still.pixels.astype(np.uint8, copy=False), still.palette)
+        super().__init__(pixels, space, orientation=still.metadata.orientation)
+        self._still = still
+        self.warnings: tuple[str, ...] = (*still.warnings, *problem)
+        """What could not be read or will not be kept."""
+
+    @property
+    def still(self) -> Still:
+        """The picture with all edits so far, as its format stores it."""
+        still = self._still
+        if still.palette is None:
+            return still
+        indices = still.pixels.astype(np.uint8, copy=False)
+        rgb = self.pixels.astype(np.uint8, copy=False)
+        indices, palette = remap(indices, still.palette, rgb, limit=still.palette_limit)
+        return replace(still, pixels=indices, palette=palette)
+
+
+def read_picture(path: str | Path) -> Picture:
+    """Read a JPEG, PNG, WebP, TIFF, BMP, AVIF or HEIC picture, told by content and not by name.
+
+    Raises:
+        UnreadableError: missing, empty, damaged, cut short or not a picture.
+        UnsupportedMediaError: a kind of picture that cannot be edited, or that needs an extra.
+    """
+    data = read_bytes(path)
+    name = format_of_content(data)
+    if name is None:
+        raise UnreadableError(f"{path} is not a picture that can be edited: give {', '.join(FORMATS)}")
+    return Picture(_decode(path, data, name))
+
+
+def write_picture(picture: Picture, path: str | Path) -> list[str]:
+    """Write `picture` in the format of the name's ending, and return what could not be kept (empty: nothing lost).
+
+    In the format it came in, depth, mode, palette, profile, orientation, density, metadata and compression are the
+    original's, and in lossless formats untouched pixels keep their stored values. JPEG is coded again as a whole with
+    the original's tables and sampling: outside the edit it differs by the coder's rounding only.
+    Palette pictures stay so: edited pixels get free entries of the palette, or its nearest colours.
+    In another format, what that format can hold is kept.
+
+    Raises:
+        UnsupportedMediaError: no format has this ending.
+        UnwritableError: the directory is missing or read-only, or the disk is full.
+    """
+    path = Path(path)
+    still, notes = picture.still, list[str]()
+    name = format_of_suffix(path.suffix)
+    if name != still.format:
+        still, notes = convert(still, name, _to_srgb)
+    write_bytes(path, FORMATS[name].write(still))
+    return notes
+
+
+def read_rgb(path: str | Path) -> NDArray[np.uint8]:
+    """Upright sRGB (height, width, 3) of a picture, or of the first frame of an animation or video.
+
+    Raises:
+        UnreadableError: missing, empty, damaged, cut short, or neither picture nor video.
+        UnsupportedMediaError: a kind that needs an extra.
+    """
+    return read_picture(path).display()
+
+
+def _decode(path: str | Path, data: bytes, name: str) -> Still:
+    try:
+        with reading():
+            return FORMATS[name].read(data)
+    except MediaError as error:
+        raise type(error)(f"{path} {error}") from error
+
+
+def _space_of(still: Still) -> tuple[ColourSpace, tuple[str, ...]]:
+    try:
+        return space_of(still.model, still.maximum, still.metadata.icc), ()
+    except ProfileError as error:
+        note = f"the colour profile is kept but not used, colours are taken as sRGB: {error}"
+        return space_of(still.model, still.maximum, None), (note,)
+
+
+def _to_srgb(still: Still) -> Still:
+    """Plain 8-bit RGB, with the transparency it had."""
+    channels = CHANNELS[still.model]
+    rgb = _space_of(still)[0].to_working(still.pixels[..., :channels])
+    alpha = np.rint(still.pixels[..., channels:] * (255 / still.maximum))
+    pixels = np.concatenate([np.rint(rgb * 255), alpha], axis=2).astype(np.uint8)
+    return replace(still, pixels=pixels, model="rgb", maximum=255, metadata=replace(still.metadata, icc=None))

@@ -1,0 +1,91 @@
+"""What a file is, by its content and never by its name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import av
+from av.error import FFmpegError
+from PIL import Image
+
+from mien.errors import MediaError, UnreadableError
+from mien.media.arrays import UPRIGHT
+from mien.media.files import read_head
+from mien.media.metadata import Metadata
+from mien.media.profiles import describe
+from mien.media.stills.formats import format_of_content
+from mien.media.stills.still import reading
+
+Kind = Literal["picture", "animation", "video"]
+
+_HEAD = 4096
+"""Bytes that tell every format."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Probe:
+    """A file that mien can work on."""
+
+    kind: Kind
+    format: str
+    """`JPEG`, `PNG`, `GIF`, ...; for a video its container's name."""
+    width: int
+    """Columns, seen upright."""
+    height: int
+    """Rows, seen upright."""
+    mode: str | None = None
+    """Pillow's name of a picture's channels: `RGB`, `RGBA`, `L`, `P`, `CMYK`, ..."""
+    profile: str | None = None
+    """The name a picture's colour profile gives itself."""
+    turned: bool = False
+    """Whether an orientation tag turns or mirrors the stored picture."""
+
+
+def probe(path: str | Path) -> Probe:
+    """Tell pictures, animations and videos apart by their headers.
+
+    Raises:
+        UnreadableError: missing, a directory, empty, damaged, or none of the three.
+        UnsupportedMediaError: a picture that needs an extra.
+    """
+    head = read_head(path, _HEAD)
+    is_gif = head.startswith((b"GIF87a", b"GIF89a"))
+    name = "GIF" if is_gif else format_of_content(head)
+    if name is None:
+        return _probe_video(path)
+    try:
+        with reading():
+            return _probe_picture(path, name)
+    except MediaError as error:
+        raise type(error)(f"{path} {error}") from error
+
+
+def _probe_picture(path: str | Path, name: str) -> Probe:
+    with Image.open(path) as image:
+        metadata = Metadata.of(image.info)
+        animated = name == "GIF" or (name in ("PNG", "WEBP") and getattr(image, "n_frames", 1) > 1)
+        width, height = metadata.orientation.size(*image.size)
+        return Probe(
+            kind="animation" if animated else "picture",
+            format=name,
+            width=width,
+            height=height,
+            mode=image.mode,
+            profile=describe(metadata.icc) if metadata.icc else None,
+            turned=metadata.orientation != UPRIGHT,
+        )
+
+
+def _probe_video(path: str | Path) -> Probe:
+    try:
+        with av.open(str(path)) as container:
+            # Demuxers of text and of single pictures take almost anything.
+            name = container.format.name
+            if container.streams.video and not name.endswith("_pipe") and name not in ("tty", "image2"):
+                stream = container.streams.video[0]
+                return Probe(kind="video", format=name, width=stream.width, height=stream.height)
+    except FFmpegError as error:
+        raise UnreadableError(f"{path} is neither a picture nor a video that can be read: {error.strerror}") from error
+    raise UnreadableError(f"{path} is neither a picture nor a video")

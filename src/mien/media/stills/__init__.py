@@ -1,0 +1,1 @@
+"""Still pictures: one module per format, each with `read(data) -> Still` and `write(still) -> bytes`."""

@@ -1,0 +1,121 @@
+"""PNG, every colour type and depth. Written without interlacing; all other chunks are carried."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from mien.media.containers import png
+from mien.media.containers.png import Chunk, Header
+from mien.media.metadata import Metadata, without_thumbnail
+from mien.media.profiles import ColourModel
+from mien.media.stills.still import CREDENTIALS_DROPPED, Still, open_image, pixels_of
+
+_MODELS: dict[int, ColourModel] = {png.GREY: "grey", png.GREY_ALPHA: "grey"}
+_CHANNELS = {png.GREY: 1, png.RGB: 3, png.PALETTE: 1, png.GREY_ALPHA: 2, png.RGBA: 4}
+
+_CARRIED = frozenset(
+    b"cHRM gAMA iCCP sBIT sRGB cICP mDCV cLLI bKGD hIST pHYs sPLT tIME iTXt tEXt zTXt eXIf tRNS".split()
+)
+"""What the standard defines. Of private chunks only those marked safe to copy (last letter small) are carried."""
+
+
+def read(data: bytes) -> Still:
+    """Decode."""
+    image = open_image(data, "PNG")
+    header = png.read_header(data)
+    chunks = list(png.read_chunks(data))
+    palette = _palette(header, chunks)
+    if header.depth == 16:
+        pixels = _read_16_bit(data, header)
+    else:
+        pixels = pixels_of(image)
+        if palette is not None and header.colour == png.GREY and header.depth > 1:
+            pixels //= 255 // ((1 << header.depth) - 1)
+    return Still(
+        format="PNG",
+        pixels=pixels,
+        model="rgb" if palette is not None else _MODELS.get(header.colour, "rgb"),
+        maximum=65535 if header.depth == 16 else 255,
+        palette=palette,
+        metadata=Metadata.of(image.info, getattr(image, "text", {})),
+        palette_limit=1 << min(header.depth, 8),
+        options={"header": header},
+        carried=tuple(_without_thumbnail(chunk) for chunk in chunks if _is_carried(chunk, header)),
+        warnings=(CREDENTIALS_DROPPED,) if any(chunk.name == b"caBX" for chunk in chunks) else (),
+    )
+
+
+def write(still: Still) -> bytes:
+    """Encode."""
+    height, width = still.pixels.shape[:2]
+    own: Header | None = still.options.get("header")
+    header = own or Header(width, height, 8 if still.maximum == 255 else 16, _colour_type(still))
+    chunks = list(still.carried) if own else _chunks_of(still.metadata)
+    if still.palette is not None and header.colour == png.PALETTE:
+        chunks = _with_palette(chunks, still.palette)
+    return png.write(header, chunks, still.pixels)
+
+
+def _read_16_bit(data: bytes, header: Header) -> NDArray[np.uint16]:
+    pixels = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_UNCHANGED)
+    if pixels is None:
+        raise ValueError("its 16-bit samples cannot be decoded")
+    pixels = pixels.reshape(header.height, header.width, -1).astype(np.uint16, copy=False)
+    if header.colour == png.GREY_ALPHA:
+        return np.ascontiguousarray(pixels[..., [0, -1]])
+    order = {png.RGB: [2, 1, 0], png.RGBA: [2, 1, 0, 3]}.get(header.colour, [0])
+    return np.ascontiguousarray(pixels[..., order])
+
+
+def _palette(header: Header, chunks: list[Chunk]) -> NDArray[np.uint8] | None:
+    """Colours of a palette picture; greys of 1, 2 and 4 bits count as one."""
+    if header.colour == png.GREY and header.depth < 8:
+        return np.repeat(np.linspace(0, 255, 1 << header.depth).round().astype(np.uint8)[:, None], 3, axis=1)
+    if header.colour != png.PALETTE:
+        return None
+    found = {chunk.name: chunk.data for chunk in chunks}
+    colours = np.frombuffer(found[b"PLTE"], np.uint8).reshape(-1, 3)
+    if b"tRNS" not in found:
+        return colours
+    alpha = np.full((len(colours), 1), 255, np.uint8)
+    given = np.frombuffer(found[b"tRNS"], np.uint8)[: len(colours)]
+    alpha[: len(given), 0] = given
+    return np.concatenate([colours, alpha], axis=1)
+
+
+def _with_palette(chunks: list[Chunk], palette: NDArray[np.uint8]) -> list[Chunk]:
+    """PLTE comes after the colour space and before everything that refers to it (5.6 in the standard)."""
+    first = frozenset((b"cHRM", b"gAMA", b"iCCP", b"sBIT", b"sRGB", b"cICP", b"mDCV", b"cLLI"))
+    colours = [Chunk(b"PLTE", palette[:, :3].tobytes())]
+    if palette.shape[1] == 4:
+        colours.append(Chunk(b"tRNS", palette[:, 3].tobytes()))
+    before = [chunk for chunk in chunks if chunk.name in first]
+    return [*before, *colours, *(chunk for chunk in chunks if chunk.name not in first)]
+
+
+def _is_carried(chunk: Chunk, header: Header) -> bool:
+    if chunk.name == b"tRNS":
+        return header.colour != png.PALETTE
+    known = {b"IHDR", b"PLTE", b"IDAT", b"IEND"}
+    return chunk.name in _CARRIED or (chunk.name not in known and chunk.name[3:].islower())
+
+
+def _without_thumbnail(chunk: Chunk) -> Chunk:
+    return Chunk(chunk.name, without_thumbnail(chunk.data)) if chunk.name == b"eXIf" else chunk
+
+
+def _colour_type(still: Still) -> int:
+    if still.palette is not None:
+        return png.PALETTE
+    if still.model == "grey":
+        return png.GREY_ALPHA if still.has_alpha else png.GREY
+    return png.RGBA if still.has_alpha else png.RGB
+
+
+def _chunks_of(metadata: Metadata) -> list[Chunk]:
+    """What came from another format, as chunks."""
+    return png.metadata_chunks(
+        icc=metadata.icc, exif=metadata.exif, xmp=metadata.xmp, dpi=metadata.dpi, texts=metadata.texts
+    )
