@@ -155,5 +155,5 @@ def _bounded(shape: ov.PartialShape, max_batch: int) -> ov.PartialShape:
 
 
 def _actual_precision(compiled: ov.CompiledModel) -> str:
-    hint = compiled.get_property("INFERENCE_PRECISION_HINT")
-    return _TYPE_NAMES.get(hint.get_type_name(), hint.get_type_name())
+    name = str(compiled.get_property("INFERENCE_PRECISION_HINT").get_type_name())
+    return _TYPE_NAMES.get(name, name)

@@ -15,7 +15,7 @@ from mien.faces.align import head_pose, oddness, similarity_2d
 from mien.faces.crop import Crop, Picture, Pixels, cut, uncrop
 from mien.faces.face import Detection, Face
 from mien.models import blazeface, dlib_identity, face_mesh, selfie
-from mien.models.blazeface import BlazeFace, Variant, intersection_over_union
+from mien.models.blazeface import BlazeFace, Variant
 from mien.models.dlib_identity import DlibIdentity
 from mien.models.face_mesh import FaceMesh
 from mien.models.selfie import SelfieSegmentation
@@ -26,8 +26,12 @@ Adapter = TypeVar("Adapter")
 
 PRESENT = 0.5
 """Presence under which the landmarker's answer is not a face."""
+SURE = 0.45
+"""Oddness (cm, see `align.oddness`) under which landmarks surely sit; others are compared with turned crops."""
 ODD = 0.65
-"""Oddness (cm, see `align.oddness`) from which on a face may have been read the wrong way round."""
+"""Oddness from which on a face may have been read the wrong way round, or be none."""
+CERTAIN = 0.9
+"""Presence that an odd face needs."""
 
 
 class FaceAnalyser:
@@ -76,12 +80,16 @@ class FaceAnalyser:
         Raises:
             ModelError, EngineError: a network cannot be loaded or run.
         """
-        if faces := self.confirm(picture, detect.detect_upright(picture, self._detector)):
+        faces = self.find_upright(picture)
+        if any(_plausible(face) for face in faces):
             return faces
-        for candidates in detect.searches(picture, self._detector):
-            if faces := self.confirm(picture, candidates):
-                return faces
-        return []
+        for search in detect.searches(picture, self._detector):
+            if search.costly and faces:
+                break
+            faces = _without_doubles([*faces, *self.confirm(picture, search.run())])
+            if any(_plausible(face) for face in faces):
+                break
+        return faces
 
     def find_upright(self, picture: Picture) -> list[Face]:
         """As `find`, cheaply: only faces turned less than about 45 degrees, and none that is tiny."""
@@ -90,12 +98,12 @@ class FaceAnalyser:
     def confirm(self, picture: Picture, detections: Sequence[Detection]) -> list[Face]:
         """The detections that the landmarker agrees are faces, without doubles, largest first."""
         fitted = self._settle(picture, [Crop.around_detection(one, face_mesh.MARGIN) for one in detections])
-        faces = [face for face in fitted if _convinces(face)]
-        # The landmarker also reads faces upside down, with confidence: where a face looks odd, try it turned.
-        for doubtful in (face for face in fitted if not _convinces(face)):
+        faces = [face for face in fitted if face.score >= PRESENT and oddness(face.landmarks) < SURE]
+        # The landmarker also reads faces upside down, with confidence: try what may be one turned.
+        for doubtful in (face for face in fitted if face.score < PRESENT or oddness(face.landmarks) >= SURE):
             crop = Crop.around_landmarks(doubtful.landmarks, face_mesh.MARGIN)
             turned = self._settle(picture, [crop.turned(quarters) for quarters in range(4)])
-            present = [face for face in turned if face.score >= PRESENT]
+            present = [face for face in turned if face.score >= (PRESENT if _plausible(face) else CERTAIN)]
             faces += sorted(present, key=lambda face: oddness(face.landmarks))[:1]
         return _without_doubles(faces)
 
@@ -167,13 +175,24 @@ def chip_matrix(landmarks: Floats) -> Floats:
     return similarity_2d(points, dlib_identity.TEMPLATE).matrix
 
 
-def _convinces(face: Face) -> bool:
-    return face.score >= PRESENT and oddness(face.landmarks) < ODD
+def _plausible(face: Face) -> bool:
+    return oddness(face.landmarks) < ODD
 
 
-def _without_doubles(faces: Sequence[Face], overlap: float = 0.5) -> list[Face]:
+def _without_doubles(faces: Sequence[Face], overlap: float = 0.6) -> list[Face]:
+    """The least odd of faces that share more than `overlap` of the smaller one's box, largest first."""
     kept: list[Face] = []
-    for face in sorted(faces, key=lambda one: -one.score):
-        if not kept or intersection_over_union(face.box, np.stack([other.box for other in kept])).max() <= overlap:
+    for face in sorted(faces, key=lambda one: oddness(one.landmarks)):
+        if all(_shared(face.box, other.box) <= overlap for other in kept):
             kept.append(face)
-    return sorted(kept, key=lambda face: -float(np.prod(face.box[2:] - face.box[:2])))
+    return sorted(kept, key=lambda face: -box_area(face.box))
+
+
+def _shared(first: Floats, second: Floats) -> float:
+    inner = np.minimum(first[2:], second[2:]) - np.maximum(first[:2], second[:2])
+    return float(np.prod(np.maximum(inner, 0))) / max(min(box_area(first), box_area(second)), 1e-9)
+
+
+def box_area(box: Floats) -> float:
+    """Square pixels of a box (4,)."""
+    return float(np.prod(box[2:] - box[:2]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import cast
 
 import cv2
 import numpy as np
@@ -53,7 +54,7 @@ class Crop:
     def matrix(self, size: int) -> Floats:
         """(2, 3) from picture coordinates to those of a crop of `size` pixels (continuous coordinates in both)."""
         turn = _turn(-self.angle) * (size / self.side)
-        shift = np.float32([size / 2, size / 2]) - turn @ np.float32([self.x, self.y])
+        shift = np.array([size / 2, size / 2], np.float32) - turn @ np.array([self.x, self.y], np.float32)
         return np.concatenate([turn, shift[:, None]], axis=1).astype(np.float32)
 
     def turned(self, quarters: int) -> Crop:
@@ -77,11 +78,12 @@ def cut(picture: Picture, matrix: Floats, size: int) -> Pixels:
     max_side = max(math.ceil(max(area.width, area.height) * scale), 1) if scale < _SHRINK_BELOW else None
     view = view_of(picture, area, max_side)
     # From the view's pixel centres over the picture to the crop's pixel centres.
-    zoom = np.float32([area.width / view.shape[1], area.height / view.shape[0]])
+    zoom = np.array([area.width / view.shape[1], area.height / view.shape[0]], np.float32)
     turn = matrix[:, :2] * zoom
-    shift = matrix[:, 2] + matrix[:, :2] @ np.float32([area.x, area.y]) + turn @ np.float32([0.5, 0.5]) - 0.5
+    shift = matrix[:, 2] + matrix[:, :2] @ np.array([area.x, area.y]) + turn @ np.array([0.5, 0.5]) - 0.5
     whole = np.concatenate([turn, shift[:, None]], axis=1)
-    return cv2.warpAffine(view, whole, (size, size), flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)  # type: ignore[return-value]
+    crop = cv2.warpAffine(view, whole, (size, size), flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    return cast(Pixels, crop)
 
 
 def uncrop(points: Floats, matrix: Floats) -> Floats:
@@ -108,11 +110,11 @@ def view_of(picture: Picture, area: Rect | None = None, max_side: int | None = N
         return part
     zoom = max_side / max(height, width)
     inner = max(round(width * zoom), 1), max(round(height * zoom), 1)
-    return cv2.resize(part, inner, interpolation=cv2.INTER_AREA)  # type: ignore[return-value]
+    return cast(Pixels, cv2.resize(part, inner, interpolation=cv2.INTER_AREA))
 
 
 def _needed_area(matrix: Floats, size: int, width: int, height: int) -> Rect:
-    corners = np.float32([[0, 0, 0], [size, 0, 0], [0, size, 0], [size, size, 0]])
+    corners = np.array([[0, 0, 0], [size, 0, 0], [0, size, 0], [size, size, 0]], np.float32)
     points = uncrop(corners, matrix)[:, :2]
     low = np.floor(points.min(axis=0)).astype(int) - 2
     high = np.ceil(points.max(axis=0)).astype(int) + 2
@@ -125,4 +127,4 @@ def _needed_area(matrix: Floats, size: int, width: int, height: int) -> Rect:
 
 def _turn(angle: float) -> Floats:
     cosine, sine = math.cos(angle), math.sin(angle)
-    return np.float32([[cosine, -sine], [sine, cosine]])  # type: ignore[return-value]
+    return np.array([[cosine, -sine], [sine, cosine]], np.float32)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,8 +40,8 @@ class View:
         height, width = self.pixels.shape[:2]
         if self.quarters % 2:
             height, width = width, height
-        zoom = np.float32([self.area.width / width, self.area.height / height])
-        shift = np.float32([self.area.x, self.area.y])
+        zoom = np.array([self.area.width / width, self.area.height / height], np.float32)
+        shift = np.array([self.area.x, self.area.y], np.float32)
         found: list[Detection] = []
         for box, keypoints, score in zip(candidates.boxes, candidates.keypoints, candidates.scores, strict=True):
             points = np.concatenate([box.reshape(2, 2), keypoints])
@@ -66,23 +66,40 @@ def detect_upright(picture: Picture, detectors: Detectors) -> list[Detection]:
     return distinct(found)
 
 
-def searches(picture: Picture, detectors: Detectors) -> Iterator[list[Detection]]:
-    """Ever more laborious searches, for a picture in which no face was found upright: stop at the first that helps.
+@dataclass(frozen=True, slots=True)
+class Search:
+    """One way to look for faces that were not found upright."""
 
-    Turned views, then tiles (upright, then turned) for far faces, then the picture with a margin for a face that
-    is larger than the picture.
+    run: Callable[[], list[Detection]]
+    costly: bool
+    """Worth it only where nothing at all was found."""
+
+
+def searches(picture: Picture, detectors: Detectors) -> list[Search]:
+    """Ever more laborious searches: stop at the first that helps.
+
+    Turned views, then the picture with a margin for a face that is larger than the picture, then tiles for far
+    faces, upright, then turned.
     """
-    view = whole_view(picture)
-    turned = [_turned(view, quarters) for quarters in (1, 2, 3)]
-    yield distinct(_detect(turned, detectors("back")) + _detect(turned, detectors("full_range")))
-    tiles = tile_views(picture)
-    if tiles:
-        yield distinct(_detect(tiles, detectors("full_range")))
-    margins = [_turned(margin_view(picture), quarters) for quarters in range(4)]
-    yield distinct(_detect(margins, detectors("back")))
-    if tiles:
-        turned = [_turned(tile, quarters) for tile in tiles for quarters in (1, 2, 3)]
-        yield distinct(_detect(turned, detectors("full_range")))
+
+    def turned() -> list[Detection]:
+        views = [_turned(whole_view(picture), quarters) for quarters in (1, 2, 3)]
+        return distinct(_detect(views, detectors("back")) + _detect(views, detectors("full_range")))
+
+    def with_margin() -> list[Detection]:
+        views = [_turned(margin_view(picture), quarters) for quarters in range(4)]
+        return distinct(_detect(views, detectors("back")))
+
+    def in_tiles(*quarters: int) -> list[Detection]:
+        views = [_turned(tile, turn) for tile in tile_views(picture) for turn in quarters]
+        return distinct(_detect(views, detectors("full_range"))) if views else []
+
+    return [
+        Search(turned, costly=False),
+        Search(with_margin, costly=False),
+        Search(lambda: in_tiles(0), costly=True),
+        Search(lambda: in_tiles(1, 2, 3), costly=True),
+    ]
 
 
 def distinct(detections: Sequence[Detection], overlap: float = 0.3) -> list[Detection]:

@@ -47,7 +47,7 @@ PROCRUSTES_WEIGHTS: NDArray[np.float32] = _STORED["procrustes_w"].astype(np.floa
 
 
 def _mirror() -> Indices:
-    flipped = XYZ * np.float32([-1, 1, 1])
+    flipped = XYZ * np.array([-1, 1, 1], np.float32)
     distances = np.linalg.norm(XYZ[:, None] - flipped[None], axis=2)
     return distances.argmin(axis=1).astype(np.intp)
 
@@ -89,7 +89,7 @@ EYE_CORNERS = _indices(33, 133, 362, 263)
 
 def triangles_of(vertices: Indices) -> NDArray[np.bool_]:
     """(898,) True where all three corners of a triangle are among `vertices`."""
-    return np.isin(TRIANGLES, vertices).all(axis=1)
+    return np.isin(TRIANGLES, vertices).sum(axis=1) == 3
 
 
 def triangle_normals(points: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -101,7 +101,7 @@ class BlazeFace:
         points += self._anchors[keep, None]
         corners = np.stack([points[:, 0] - size / 2, points[:, 0] + size / 2], axis=1)
         marks = np.concatenate([corners, points[:, 2:]], axis=1)
-        marks = (marks * side - np.float32([left, top])) / zoom
+        marks = ((marks * side - np.array([left, top])) / zoom).astype(np.float32)
         return merge_overlapping(
             Candidates(marks[:, :2].reshape(-1, 4), marks[:, 2:], scores[keep].astype(np.float32)), _OVERLAP
         )
@@ -123,8 +123,9 @@ def merge_overlapping(candidates: Candidates, overlap: float) -> Candidates:
         same = free & (intersection_over_union(boxes[best], boxes) > overlap)
         same[best] = True
         free &= ~same
-        weights = scores[same] / scores[same].sum()
-        merged.append((weights @ boxes[same], np.tensordot(weights, keypoints[same], 1), float(scores[best])))
+        weights: Floats = scores[same] / scores[same].sum()
+        points = np.tensordot(weights, keypoints[same], 1)
+        merged.append(((weights @ boxes[same]).astype(np.float32), points.astype(np.float32), float(scores[best])))
     return Candidates(
         np.array([box for box, _, _ in merged], np.float32).reshape(-1, 4),
         np.array([points for _, points, _ in merged], np.float32).reshape(-1, 6, 2),

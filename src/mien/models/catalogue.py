@@ -7,6 +7,7 @@ import hashlib
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from mien.errors import ModelError
 
@@ -79,11 +80,10 @@ class CatalogueEntry:
 def catalogue() -> dict[str, CatalogueEntry]:
     """All entries by id, in the order of the file."""
     text = (Path(__file__).parent / "catalogue.toml").read_text(encoding="utf-8")
-    entries = [
-        CatalogueEntry(**{**fields, "precisions": tuple(fields["precisions"])})
-        for fields in tomllib.loads(text)["model"]
-    ]
-    return {entry.id: entry for entry in entries}
+    tables: list[dict[str, Any]] = tomllib.loads(text)["model"]
+    for fields in tables:
+        fields["precisions"] = tuple(fields["precisions"])
+    return {fields["id"]: CatalogueEntry(**fields) for fields in tables}
 
 
 def find_model(model: str) -> CatalogueEntry:
