@@ -129,9 +129,7 @@ class Puppet:
         face[UPPER_LIDS] += 0.92 * expression.blink * gap
         face[UPPER_CREASES] += 0.35 * expression.blink * gap
         face[LOWER_LIDS] -= 0.04 * expression.blink * gap
-        fading = np.clip(1 - (_RINGS - 1) / 0.7, 0, 1)
-        rings = fading[:, None, None] * face[OVAL]
-        return np.concatenate([face, rings.reshape(-1, 3)])
+        return with_surroundings(face)
 
 
 def make_puppet(
@@ -160,6 +158,13 @@ def make_puppet(
         rotation=pose,
         scale=scale,
     )
+
+
+def with_surroundings(displacement: Array) -> Array:
+    """Continue a displacement of the face (478, 3) to all vertices, fading out around it."""
+    fading = np.clip(1 - (_RINGS - 1) / 0.9, 0, 1)
+    rings = fading[:, None, None] * displacement[OVAL]
+    return np.concatenate([displacement, rings.reshape(-1, 3)])
 
 
 def _surroundings(face: Array) -> tuple[Array, Array]:
