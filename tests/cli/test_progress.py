@@ -13,7 +13,7 @@ HALF = Progress("swapping", 150, 300, 28.14, 5.4)
 def test_a_wide_terminal_shows_everything():
     line = live_line("clip.mp4", HALF, 79)
     assert line.startswith("clip.mp4  swapping  ")
-    assert line.endswith("   50 %  28.1 frames/s  5 s left")
+    assert line.endswith("  50 %  28.1 frames/s  5 s left")
     assert abs(line.count("█") - line.count("░")) <= 1
     assert line.count("█") >= 5
 
@@ -51,7 +51,8 @@ def test_long_times_are_in_hours():
 
 
 def test_without_a_total_the_count_is_shown():
-    assert plain_line("a.mp4", Progress("looking", 12, 0, 40.0)) == "a.mp4: looking, frame 12, 12  40.0 frames/s"
+    assert plain_line("a.mp4", Progress("looking", 12, 0, 40.0)) == "a.mp4: looking, frame 12, 40.0 frames/s"
+    assert "12 frames" in live_line("a.mp4", Progress("looking", 12, 0, 40.0), 79)
 
 
 @pytest.mark.parametrize(("fraction", "filled"), [(-1, 0), (0, 0), (0.5, 5), (1, 10), (2, 10)])
@@ -72,7 +73,7 @@ def test_a_log_gets_start_end_and_one_line_every_few_seconds():
         now[0] = frame / 30
         lines.show("clip.mp4", Progress("swapping", frame, 300, 30.0, (300 - frame) / 30))
     shown = stream.getvalue().splitlines()
-    assert [line.split(",")[1] for line in shown] == [" frame 1/300", " frame 151/300", " frame 300/300"]
+    assert [line.split(",")[1] for line in shown] == [" frame 1 of 300", " frame 151 of 300", " frame 300 of 300"]
 
 
 def test_a_log_names_every_stage_once_it_begins():

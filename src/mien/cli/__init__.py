@@ -1,13 +1,14 @@
 """The command line, one module a command, imported when its command is given.
 
-A command's module has `DESCRIPTION`, `add_arguments(parser)` and `run(options) -> exit code`, and imports what is heavy
-inside `run`, so that every `--help` answers at once.
+A command's module has `USAGE`, `DESCRIPTION`, `EXAMPLES`, `add_arguments(parser)` and `run(options) -> exit code`, and
+imports what is heavy inside `run`, so that every `--help` answers at once.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import sys
 import traceback
 from collections.abc import Sequence
@@ -25,6 +26,8 @@ COMMANDS = {
     "doctor": "check engines, devices, codecs, formats and models",
 }
 """Name of each command (also of its module) and what it does."""
+
+_EXAMPLES = "examples:"
 
 INTERRUPTED = 4
 FAULT = 1
@@ -46,7 +49,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _top_parser().parse_args(arguments)
         return 2
     command = import_module(f"mien.cli.{arguments[0]}")
-    parser = argparse.ArgumentParser(prog=f"mien {arguments[0]}", description=command.DESCRIPTION, allow_abbrev=False)
+    parser = argparse.ArgumentParser(
+        prog=f"mien {arguments[0]}",
+        usage=command.USAGE,
+        description=command.DESCRIPTION,
+        epilog=f"{_EXAMPLES}\n{command.EXAMPLES}",
+        formatter_class=_Formatter,
+        allow_abbrev=False,
+    )
     command.add_arguments(parser)
     parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
     options = parser.parse_intermixed_args(arguments[1:])
@@ -69,6 +79,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _explain(f"this is a fault in mien itself, please report it: {text} (--debug shows where)", options.debug)
         return FAULT
     return code
+
+
+class _Formatter(argparse.HelpFormatter):
+    """Wraps descriptions, leaves the examples as they are, and does not fill wide terminals to the edge."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=30, width=min(shutil.get_terminal_size().columns - 2, 110))
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return text if text.startswith(_EXAMPLES) else super()._fill_text(text, width, indent)
 
 
 def _top_parser() -> argparse.ArgumentParser:

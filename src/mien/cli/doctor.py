@@ -15,7 +15,11 @@ from mien.cli.console import STDOUT, table, write_json
 if TYPE_CHECKING:
     from mien.cli.checks import Check
 
+USAGE = "mien doctor [options]"
 DESCRIPTION = "Check engines, devices, models, codecs and formats; exit code 1 if something essential is broken."
+EXAMPLES = """\
+  mien doctor
+  mien doctor --json > doctor.json"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

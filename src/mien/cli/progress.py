@@ -6,13 +6,14 @@ import shutil
 import sys
 import time
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol, TextIO
 
 from mien.cli.console import format_duration
 
 if TYPE_CHECKING:
-    from mien.pipeline.progress import Progress
+    from mien.pipeline.progress import Progress, ProgressCallback
 
 PLAIN_INTERVAL_S = 5.0
 """Time between two plain lines: a log of an hour stays under a thousand lines."""
@@ -38,6 +39,16 @@ def make_display(*, quiet: bool) -> Display:
     if quiet:
         return Silence()
     return LiveLine(sys.stderr) if sys.stderr.isatty() else PlainLines(sys.stderr)
+
+
+@contextmanager
+def progress_of(label: str, *, quiet: bool) -> Generator[ProgressCallback]:
+    """A callback that shows the progress of one job while the block runs."""
+    display = make_display(quiet=quiet)
+    try:
+        yield lambda progress: display.show(label, progress)
+    finally:
+        display.clear()
 
 
 class Silence:
@@ -100,7 +111,7 @@ def live_line(label: str, progress: Progress, width: int, *, solid: bool = True)
 
     What does not fit goes in this order: the bar, the stage, the end of the label.
     """
-    figures = _figures(progress)
+    figures = "  ".join(_figures(progress)).rjust(5)
     for parts in ([label, progress.stage], [label]):
         head = "  ".join(parts)
         room = width - display_width(head) - len(figures) - 4
@@ -114,8 +125,8 @@ def live_line(label: str, progress: Progress, width: int, *, solid: bool = True)
 
 def plain_line(label: str, progress: Progress) -> str:
     """The line for a log."""
-    total = f"/{progress.total}" if progress.total else ""
-    return f"{label}: {progress.stage}, frame {progress.done}{total}, {_figures(progress)}"
+    total = f" of {progress.total}" if progress.total else ""
+    return ", ".join([f"{label}: {progress.stage}", f"frame {progress.done}{total}", *_figures(progress)[1:]])
 
 
 def bar(fraction: float, width: int, *, solid: bool = True) -> str:
@@ -142,11 +153,10 @@ def shorten(text: str, width: int) -> str:
     return f"{text}~" if width > 0 else ""
 
 
-def _figures(progress: Progress) -> str:
-    percent = f"{min(100 * progress.done // progress.total, 100):3d} %" if progress.total else f"{progress.done}"
-    parts = [percent]
+def _figures(progress: Progress) -> list[str]:
+    parts = [f"{min(100 * progress.done // progress.total, 100)} %" if progress.total else f"{progress.done} frames"]
     if progress.frames_per_second > 0:
         parts.append(f"{progress.frames_per_second:.1f} frames/s")
     if progress.seconds_left is not None and progress.done < progress.total:
         parts.append(f"{format_duration(round(progress.seconds_left)).replace('.0 s', ' s')} left")
-    return "  ".join(parts)
+    return parts

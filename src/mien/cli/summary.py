@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from mien.cli.console import format_bytes, format_duration, table
 from mien.report import FlaggedFrame, Report
+
+if TYPE_CHECKING:
+    from mien.cli.batch import Outcome
 
 _SHOWN = 8
 """Flagged stretches and warnings that are listed; the JSON report has all."""
@@ -27,6 +32,20 @@ def format_report(report: Report) -> str:
         rows.append(["", f"and {len(report.warnings) - _SHOWN} more warnings (--json has them)"])
     rows += [["look at" if number == 0 else "", line] for number, line in enumerate(_flagged(report.flagged))]
     return table(rows)
+
+
+def format_outcome(outcome: Outcome) -> str:
+    """What became of one target of many, on one line, and its warnings below."""
+    names = f"{outcome.job.target} -> {outcome.job.output}"
+    if outcome.error:
+        return f"failed  {outcome.job.target}: {outcome.error}"
+    if outcome.report is None:
+        return f"ready   {names}: finished by an earlier run"
+    report = outcome.report
+    text = f"done    {names}: {_count(report.frames, 'frame', 'frames')} in {format_duration(report.seconds)}"
+    if flagged := len(report.flagged):
+        text += f", {_count(flagged, 'frame', 'frames')} to look at"
+    return "\n".join([text, *(f"        warning: {warning}" for warning in report.warnings)])
 
 
 def _frames(report: Report) -> str:

@@ -1,0 +1,46 @@
+"""Writing the pictures that the commands draw themselves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from mien.errors import UnsupportedMediaError, UnwritableError
+from mien.media.files import publish
+
+_SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".webp"})
+_QUALITY = 92
+"""For the formats that lose something: no visible artefacts on letters."""
+
+
+def check_free(path: Path, *, overwrite: bool) -> None:
+    """Make sure that `path` may be written.
+
+    Raises:
+        UnwritableError: it exists and `overwrite` was not given.
+    """
+    if path.exists() and not overwrite:
+        raise UnwritableError(f"{path} exists already: give --overwrite to replace it, or another name")
+
+
+def is_picture_name(path: Path) -> bool:
+    """Whether the suffix is one that `save_picture` writes."""
+    return path.suffix.lower() in _SUFFIXES
+
+
+def save_picture(pixels: NDArray[np.uint8], path: Path) -> None:
+    """Write RGB (height, width, 3); nothing half-written ever bears the name.
+
+    Raises:
+        UnsupportedMediaError: the suffix is not that of a picture.
+        UnwritableError: see `publish`.
+    """
+    if not is_picture_name(path):
+        raise UnsupportedMediaError(
+            f"'{path.name}' is no name for a picture: use one of {', '.join(sorted(_SUFFIXES))}"
+        )
+    with publish(path) as part:
+        Image.fromarray(pixels).save(part, quality=_QUALITY)
