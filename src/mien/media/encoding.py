@@ -1,0 +1,441 @@
+"""How a video is encoded: the target's own codec and format where that is possible, and what is said where it is not."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from fractions import Fraction
+from typing import Any, cast
+
+import av
+from av.codec import Codec
+from av.codec.codec import UnknownCodecError
+from av.codec.context import Flags
+from av.container import OutputContainer
+from av.video.codeccontext import VideoCodecContext
+
+from mien.errors import UnsupportedMediaError
+from mien.media.colour import MATRIX_BT601, MATRIX_BT709, RANGE_FULL, RANGE_LIMITED, ColourTags
+from mien.media.planes import PixelLayout
+from mien.media.video import HdrMetadata, VideoInfo
+
+CONTAINERS = {
+    ".mp4": "mp4",
+    ".m4v": "mp4",
+    ".mov": "mov",
+    ".mkv": "matroska",
+    ".webm": "webm",
+    ".avi": "avi",
+    ".ts": "mpegts",
+}
+"""Muxer by file name suffix."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quality:
+    """How an encoder is asked for constant quality, and what is visually lossless for it."""
+
+    option: str | None
+    """Name of its option; `qscale` = the quantiser of MPEG-4 and Motion JPEG; None = it is lossless or fixed."""
+    default: int = 0
+    worst: int = 0
+    preset: str | None = None
+    """Name of its speed option."""
+    fixed: tuple[tuple[str, str], ...] = ()
+    """Further options."""
+    default_preset: str | None = None
+    """Where the encoder's own default is not fit for use."""
+
+
+@dataclass(frozen=True, slots=True)
+class Encoder:
+    """An encoder of this installation."""
+
+    name: str
+    codec: str
+    quality: Quality
+
+
+ENCODERS = (
+    Encoder("libx264", "h264", Quality("crf", 18, 51, "preset")),
+    Encoder("libx264rgb", "h264", Quality("crf", 18, 51, "preset")),
+    Encoder("libx265", "hevc", Quality("crf", 20, 51, "preset")),
+    # libvpx's own default speed (1) is several times slower than the other encoders' defaults.
+    Encoder("libvpx-vp9", "vp9", Quality("crf", 20, 63, "cpu-used", (("b", "0"),), default_preset="4")),
+    Encoder("libsvtav1", "av1", Quality("crf", 22, 63, "preset")),
+    Encoder("prores_ks", "prores", Quality(None, fixed=(("vendor", "apl0"),))),
+    Encoder("mpeg4", "mpeg4", Quality("qscale", 2, 31)),
+    Encoder("ffv1", "ffv1", Quality(None, fixed=(("level", "3"), ("slices", "4"), ("slicecrc", "1")))),
+    Encoder("libvpx", "vp8", Quality("crf", 8, 63, "cpu-used", (("b", "60M"),), default_preset="2")),
+    Encoder("mjpeg", "mjpeg", Quality("qscale", 2, 31)),
+)
+"""Every encoder that can be chosen, the preferred one of a codec first."""
+
+_ALIASES = {"h265": "hevc", "x264": "h264", "avc": "h264", "x265": "hevc", "mpeg-4": "mpeg4"}
+_LAMBDA = 118
+"""Steps of the quality scale per quantiser (FF_QP2LAMBDA)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Encoding:
+    """Everything an encoder is told. Equal encodings make equal packets of equal frames."""
+
+    encoder: str
+    codec: str
+    container: str
+    width: int
+    height: int
+    pixel_format: str
+    time_base: Fraction
+    """Of the source's time stamps."""
+    tick: Fraction
+    """Of the encoder; `counted` encoders see frame numbers in it."""
+    counted: bool
+    frame_rate: Fraction
+    tags: ColourTags
+    sample_aspect_ratio: Fraction
+    interlaced: bool
+    options: tuple[tuple[str, str], ...]
+    quantiser: int | None
+    """For encoders without a quality option."""
+    b_frames: bool
+    codec_tag: str | None
+    global_header: bool
+    """Parameter sets go to the container's header instead of the stream."""
+    display_matrix: tuple[int, ...] | None
+    warnings: tuple[str, ...] = field(default=(), compare=False, repr=False)
+
+    def to_mapping(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        plain = asdict(self)
+        for name in ("time_base", "tick", "frame_rate", "sample_aspect_ratio"):
+            plain[name] = str(plain[name])
+        return plain
+
+    @classmethod
+    def from_mapping(cls, plain: Mapping[str, Any]) -> Encoding:
+        """Inverse of `to_mapping`."""
+        fields = dict(plain)
+        for name in ("time_base", "tick", "frame_rate", "sample_aspect_ratio"):
+            fields[name] = Fraction(fields[name])
+        fields["tags"] = ColourTags(**fields["tags"])
+        fields["options"] = tuple((key, value) for key, value in fields["options"])
+        fields["warnings"] = tuple(fields["warnings"])
+        if fields["display_matrix"] is not None:
+            fields["display_matrix"] = tuple(fields["display_matrix"])
+        return cls(**fields)
+
+
+def choose_encoding(
+    info: VideoInfo, suffix: str, *, codec: str = "auto", crf: int | None = None, preset: str | None = None
+) -> Encoding:
+    """Settings for a video like `info` in a file named `suffix` (`.mp4`, ...), tried by opening the encoder.
+
+    `auto` keeps the target's codec where there is an encoder for it and the container takes it; else VP9 for WebM and
+    H.264 for the rest, which `Encoding.warnings` says. `crf` None is visually lossless.
+
+    Raises:
+        UnsupportedMediaError: unknown container or codec, a pairing that does not work, or bad settings.
+    """
+    container = CONTAINERS.get(suffix.lower())
+    if container is None:
+        raise UnsupportedMediaError(
+            f"'{suffix}' is no video container that can be written: use {', '.join(sorted(CONTAINERS))}"
+        )
+    if codec == "auto":
+        return _choose_automatically(info, container, crf, preset)
+    name = _ALIASES.get(codec.lower(), codec.lower())
+    encoders = [encoder for encoder in ENCODERS if name in (encoder.codec, encoder.name)]
+    if not encoders:
+        known = sorted({encoder.codec for encoder in ENCODERS})
+        raise UnsupportedMediaError(f"no encoder for codec '{codec}': use auto, {', '.join(known)}")
+    encoding, problem = _best(encoders, info, container, crf, preset)
+    if encoding is None:
+        raise UnsupportedMediaError(f"codec {codec} in {suffix} does not work: {problem}")
+    return encoding
+
+
+def _choose_automatically(info: VideoInfo, container: str, crf: int | None, preset: str | None) -> Encoding:
+    fallback = "vp9" if container == "webm" else "h264"
+    own = [encoder for encoder in ENCODERS if encoder.codec == info.codec]
+    problem = f"there is no encoder for {info.codec}"
+    if own:
+        encoding, problem = _best(own, info, container, crf, preset)
+        if encoding:
+            return encoding
+    if info.codec != fallback:
+        others = [encoder for encoder in ENCODERS if encoder.codec == fallback]
+        encoding, other_problem = _best(others, info, container, crf, preset)
+        if encoding:
+            note = f"the target's codec {info.codec} is replaced by {fallback}: {problem}"
+            return replace(encoding, warnings=(note, *encoding.warnings))
+        problem = f"{problem}; {fallback}: {other_problem}"
+    raise UnsupportedMediaError(f"a video like the target cannot be written as {container}: {problem}")
+
+
+def _best(
+    encoders: Sequence[Encoder], info: VideoInfo, container: str, crf: int | None, preset: str | None
+) -> tuple[Encoding | None, str]:
+    """The encoder that keeps most of the pixel format, opened for a try; or None and why there is none."""
+    problem = ""
+    choices = [
+        (loss, encoder, pixel_format)
+        for encoder in encoders
+        if _exists(encoder.name)
+        for loss, pixel_format in [_closest_format(info, encoder)]
+    ]
+    for loss, encoder, pixel_format in sorted(choices, key=lambda choice: choice[0]):
+        encoding = _encoding(encoder, info, container, pixel_format, crf, preset)
+        if (trouble := _try(encoding)) is None:
+            return replace(encoding, warnings=_format_warnings(info, loss, pixel_format, encoder)), ""
+        problem = problem or trouble
+    return None, problem or "this installation has no encoder for it"
+
+
+def _encoding(
+    encoder: Encoder, info: VideoInfo, container: str, pixel_format: str, crf: int | None, preset: str | None
+) -> Encoding:
+    counted = encoder.codec == "mpeg4" and info.tick.denominator > 65535
+    return Encoding(
+        encoder=encoder.name,
+        codec=encoder.codec,
+        container=container,
+        width=info.stored_width,
+        height=info.stored_height,
+        pixel_format=pixel_format,
+        time_base=info.time_base,
+        tick=1 / info.frame_rate.limit_denominator(1001) if counted else info.tick,
+        counted=counted,
+        frame_rate=info.frame_rate,
+        tags=_tags(info, pixel_format),
+        sample_aspect_ratio=info.sample_aspect_ratio,
+        interlaced=info.interlaced and encoder.codec in ("h264", "mpeg4", "prores"),
+        options=_options(encoder, info, crf, preset),
+        quantiser=_quantiser(encoder, crf),
+        # AVI has no presentation times: what is stored in another order would be shown so.
+        b_frames=container != "avi",
+        codec_tag="hvc1" if encoder.codec == "hevc" and container in ("mp4", "mov") else None,
+        global_header=container not in ("avi", "mpegts"),
+        display_matrix=info.display_matrix,
+    )
+
+
+def _options(encoder: Encoder, info: VideoInfo, crf: int | None, preset: str | None) -> tuple[tuple[str, str], ...]:
+    quality = encoder.quality
+    options = dict(quality.fixed)
+    _check_crf(encoder, crf)
+    if quality.option == "crf":
+        options["crf"] = str(quality.default if crf is None else crf)
+    if preset is not None and quality.preset is None:
+        raise UnsupportedMediaError(f"{encoder.codec} has no presets: leave 'preset' out")
+    speed = preset or quality.default_preset
+    if quality.preset and speed:
+        options[quality.preset] = speed
+    if encoder.name == "prores_ks" and info.profile in _PRORES_PROFILES:
+        options["profile"] = _PRORES_PROFILES[info.profile]
+    options |= _encoder_parameters(encoder.name, info.hdr_metadata, hdr=info.hdr)
+    return tuple(sorted(options.items()))
+
+
+_PRORES_PROFILES = {"Proxy": "0", "LT": "1", "Standard": "2", "HQ": "3", "4444": "4", "XQ": "5"}
+
+
+def _quantiser(encoder: Encoder, crf: int | None) -> int | None:
+    if encoder.quality.option != "qscale":
+        return None
+    return encoder.quality.default if crf is None else max(crf, 1)
+
+
+def _check_crf(encoder: Encoder, crf: int | None) -> None:
+    if crf is None:
+        return
+    if encoder.quality.option is None:
+        raise UnsupportedMediaError(f"{encoder.codec} has a fixed quality: leave 'crf' out")
+    if not 0 <= crf <= encoder.quality.worst:
+        raise UnsupportedMediaError(
+            f"crf {crf} is out of range for {encoder.codec}: give 0 (best) to {encoder.quality.worst}"
+        )
+
+
+def _encoder_parameters(encoder: str, metadata: HdrMetadata, *, hdr: bool) -> dict[str, str]:
+    """Static HDR metadata in each encoder's own words."""
+    mastering, light = metadata.mastering, metadata.light_level
+    if encoder == "libx265":
+        words = ["log-level=none"]
+        if mastering:
+            words.append(f"master-display={_mastering_in_steps(mastering)}")
+        if light:
+            words.append(f"max-cll={light[0]},{light[1]}")
+        if hdr:
+            words.append("hdr10-opt=1:repeat-headers=0")
+        return {"x265-params": ":".join(words)}
+    if encoder == "libx264":
+        words = [f"mastering-display={_mastering_in_steps(mastering)}"] if mastering else []
+        words += [f"cll={light[0]},{light[1]}"] if light else []
+        return {"x264-params": ":".join(words)} if words else {}
+    if encoder == "libsvtav1":
+        words = [f"mastering-display={_mastering_in_units(mastering)}"] if mastering else []
+        words += [f"content-light={light[0]},{light[1]}"] if light else []
+        return {"svtav1-params": ":".join(words)} if words else {}
+    return {}
+
+
+def _mastering_in_steps(mastering: Sequence[tuple[int, int]]) -> str:
+    """As integers: chromaticities in steps of 0.00002, luminances in steps of 0.0001 cd/m2."""
+    steps = [round(Fraction(*value) * (50000 if at < 8 else 10000)) for at, value in enumerate(mastering)]
+    return _mastering_text([str(step) for step in steps])
+
+
+def _mastering_in_units(mastering: Sequence[tuple[int, int]]) -> str:
+    return _mastering_text([f"{float(Fraction(*value)):.5f}" for value in mastering])
+
+
+def _mastering_text(values: Sequence[str]) -> str:
+    rx, ry, gx, gy, bx, by, wx, wy, darkest, brightest = values
+    return f"G({gx},{gy})B({bx},{by})R({rx},{ry})WP({wx},{wy})L({brightest},{darkest})"
+
+
+def _tags(info: VideoInfo, pixel_format: str) -> ColourTags:
+    tags = info.tags
+    source = cast(PixelLayout, PixelLayout.named(info.editing_format))
+    coded = PixelLayout.named(pixel_format)
+    if source.full and source.family == "yuv":
+        tags = replace(tags, range=RANGE_FULL)
+    if source.family == "rgb" and coded and coded.family != "rgb":
+        return replace(tags, matrix=MATRIX_BT601 if info.stored_height < 576 else MATRIX_BT709, range=RANGE_LIMITED)
+    return tags
+
+
+def _closest_format(info: VideoInfo, encoder: Encoder) -> tuple[int, str]:
+    """The encoder's pixel format that keeps most of the source's; the number says how much is lost (below 10: none)."""
+    formats = [video_format.name for video_format in Codec(encoder.name, "w").video_formats or []]
+    if encoder.codec in ("h264", "hevc"):
+        formats = [name for name in formats if _holds_size(name, info)]
+    return min((_loss(info.editing_format, name), name) for name in formats) if formats else (1000, "yuv420p")
+
+
+def _holds_size(pixel_format: str, info: VideoInfo) -> bool:
+    """H.264 and HEVC count a picture's size in whole chroma samples."""
+    layout = PixelLayout.named(pixel_format)
+    return layout is not None and not (
+        info.stored_width % (1 << layout.shift_x) or info.stored_height % (1 << layout.shift_y)
+    )
+
+
+def _loss(source: str, coded: str) -> int:
+    if source == coded:
+        return 0
+    have, get = PixelLayout.named(source), PixelLayout.named(coded)
+    if have is None or get is None:
+        return 1000
+    loss = 1
+    loss += 400 * (have.family != get.family and not (have.family == "grey" and get.family == "yuv"))
+    loss += 100 * max(have.bits - get.bits, 0)
+    loss += 50 * (max(get.shift_x - have.shift_x, 0) + max(get.shift_y - have.shift_y, 0))
+    loss += 20 * (_has_alpha(source) and not _has_alpha(coded))
+    loss += max(get.bits - have.bits, 0) // 2 + max(have.shift_x - get.shift_x, 0) + max(have.shift_y - get.shift_y, 0)
+    return loss + (_has_alpha(coded) and not _has_alpha(source)) + (have.full != get.full)
+
+
+def _has_alpha(pixel_format: str) -> bool:
+    return "a" in pixel_format.removeprefix("gray")
+
+
+def _format_warnings(info: VideoInfo, loss: int, pixel_format: str, encoder: Encoder) -> tuple[str, ...]:
+    source = cast(PixelLayout, PixelLayout.named(info.editing_format))
+    coded = cast(PixelLayout, PixelLayout.named(pixel_format))
+    notes: list[str] = []
+    if loss >= 10 or (source.shift_x, source.shift_y) != (coded.shift_x, coded.shift_y):
+        notes.append(f"{encoder.codec} cannot hold {info.editing_format} at this size: {pixel_format} is written")
+    if info.interlaced and encoder.codec not in ("h264", "mpeg4", "prores"):
+        notes.append(f"{encoder.codec} is written as progressive frames: that the video is interlaced is not noted")
+    return tuple(notes)
+
+
+def _exists(encoder: str) -> bool:
+    try:
+        Codec(encoder, "w")
+    except UnknownCodecError:
+        return False
+    return True
+
+
+def configure(context: VideoCodecContext, encoding: Encoding) -> None:
+    """Set up an encoder that is not open yet."""
+    context.width, context.height = encoding.width, encoding.height
+    context.pix_fmt = encoding.pixel_format
+    context.time_base = encoding.tick
+    context.framerate = encoding.frame_rate
+    context.color_range = encoding.tags.range
+    context.colorspace = encoding.tags.matrix
+    context.color_primaries = encoding.tags.primaries
+    context.color_trc = encoding.tags.transfer
+    if encoding.sample_aspect_ratio:
+        context.sample_aspect_ratio = encoding.sample_aspect_ratio
+    # Slices alone would make x264 split every frame: worse pictures and slower.
+    context.thread_type = "AUTO"
+    flags = context.flags
+    if encoding.global_header:
+        flags |= Flags.global_header
+    if encoding.interlaced:
+        flags |= Flags.interlaced_dct | Flags.interlaced_me
+    if encoding.quantiser is not None:
+        flags |= Flags.qscale
+        context.global_quality = encoding.quantiser * _LAMBDA
+    context.flags = flags
+    if not encoding.b_frames:
+        context.max_b_frames = 0
+    if encoding.codec_tag:
+        context.codec_tag = encoding.codec_tag
+    context.options = dict(encoding.options)
+    if encoding.encoder == "libsvtav1":
+        # The library prints to the terminal unless told otherwise here; it has no option for it.
+        os.environ.setdefault("SVT_LOG", "1")
+
+
+def open_encoder(encoding: Encoding) -> VideoCodecContext:
+    """An open encoder.
+
+    Raises:
+        av.FFmpegError: the encoder refuses the settings.
+    """
+    context = cast(VideoCodecContext, av.CodecContext.create(encoding.encoder, "w"))
+    configure(context, encoding)
+    context.open()
+    return context
+
+
+def add_video_stream(container: OutputContainer, encoding: Encoding) -> av.VideoStream:
+    """Add the video stream to an output; its encoder opens with the header, for the header's sake only."""
+    stream = cast(av.VideoStream, container.add_stream(encoding.encoder, encoding.frame_rate))
+    configure(stream.codec_context, encoding)
+    stream.time_base = encoding.time_base
+    if encoding.display_matrix and encoding.container != "avi":
+        stream.set_display_matrix(encoding.display_matrix)
+    return stream
+
+
+def _try(encoding: Encoding) -> str | None:
+    """Open the encoder and write a container's header in memory; the reason if that does not work."""
+    try:
+        container = av.open(io.BytesIO(), "w", format=encoding.container)
+        stream = add_video_stream(container, encoding)
+        container.start_encoding()
+    except ValueError as error:
+        if isinstance(error, av.FFmpegError):
+            return _refusal(encoding, error)
+        return f"{encoding.container} cannot hold {encoding.codec}"
+    except av.FFmpegError as error:
+        return _refusal(encoding, error)
+    unused = set(stream.codec_context.options) & {name for name, _ in encoding.options}
+    return f"{encoding.encoder} does not know {', '.join(sorted(unused))}" if unused else None
+
+
+def _refusal(encoding: Encoding, error: av.FFmpegError) -> str:
+    settings = ", ".join(f"{name} {value}" for name, value in encoding.options)
+    return (
+        f"{encoding.encoder} refuses {encoding.width}x{encoding.height} {encoding.pixel_format} with {settings}"
+        f" ({error.strerror})"
+    )
