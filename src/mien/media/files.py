@@ -42,11 +42,24 @@ def read_head(path: str | Path, size: int) -> bytes:
 
 
 @contextmanager
+def writing(path: str | Path) -> Generator[None]:
+    """Turn what the system raises while `path` is written into an error that says why.
+
+    Raises:
+        UnwritableError: no permission, no space, ...
+    """
+    try:
+        yield
+    except OSError as error:
+        raise UnwritableError(f"{path} cannot be written: {error.strerror or error}") from error
+
+
+@contextmanager
 def publish(path: str | Path) -> Generator[Path]:
     """A path beside `path` to write to; renamed to `path` on a clean exit, deleted on an error.
 
     Raises:
-        UnwritableError: the directory is missing or read-only, or the disk is full.
+        UnwritableError: the directory is missing, or the result cannot be renamed.
     """
     path = Path(path)
     if not path.parent.is_dir():
@@ -54,11 +67,8 @@ def publish(path: str | Path) -> Generator[Path]:
     part = path.with_name(f".{secrets.token_hex(4)}.part{path.suffix}")
     try:
         yield part
-        os.replace(part, path)
-    except OSError as error:
-        if error.filename not in (None, str(part), os.fspath(path)):
-            raise
-        raise UnwritableError(f"{path} cannot be written: {error.strerror or error}") from error
+        with writing(path):
+            os.replace(part, path)
     finally:
         part.unlink(missing_ok=True)
 
@@ -67,7 +77,7 @@ def write_bytes(path: str | Path, data: bytes) -> None:
     """Write a whole file, published by an atomic rename.
 
     Raises:
-        UnwritableError: see `publish`.
+        UnwritableError: the directory is missing or read-only, or the disk is full.
     """
-    with publish(path) as part:
+    with publish(path) as part, writing(path):
         part.write_bytes(data)

@@ -63,3 +63,32 @@ def _new_colours(pixels: NDArray[np.uint8], palette: Colours, free: int) -> Colo
     found = strip.quantize(free, method=Image.Quantize.MEDIANCUT).getpalette("RGB") or []
     colours = np.array(found, np.uint8).reshape(-1, 3)[:free]
     return np.pad(colours, ((0, 0), (0, palette.shape[1] - 3)), constant_values=255)
+
+
+def quantise(
+    rgb: NDArray[np.uint8], kept: NDArray[np.bool_], changed: NDArray[np.bool_], *, limit: int
+) -> tuple[NDArray[np.uint8], Colours]:
+    """Indices (height, width) and a palette of at most `limit` colours for a picture without one.
+
+    Pixels in `kept` have their exact colours if these are no more than `limit`, and pixels in `changed` share what is
+    left of the palette, dithered; otherwise all share the palette. Other pixels have no meaning.
+    """
+    codes = _packed(rgb)
+    exact = np.unique(codes[kept])
+    if len(exact) > limit:
+        exact, kept, changed = exact[:0], np.zeros_like(kept), kept | changed
+    palette = _unpacked(exact)
+    indices = np.minimum(np.searchsorted(exact, codes), max(len(exact) - 1, 0)).astype(np.uint8)
+    if changed.any():
+        palette = np.concatenate([palette, _new_colours(rgb[changed], palette, limit - len(palette))])
+        indices = np.where(kept, indices, dither(rgb, palette))
+    return indices, palette if len(palette) else np.zeros((1, 3), np.uint8)
+
+
+def _packed(rgb: NDArray[np.uint8]) -> NDArray[np.uint32]:
+    wide = rgb.astype(np.uint32)
+    return (wide[..., 0] << 16 | wide[..., 1] << 8 | wide[..., 2]).astype(np.uint32, copy=False)
+
+
+def _unpacked(codes: NDArray[np.uint32]) -> NDArray[np.uint8]:
+    return np.stack([codes >> 16, codes >> 8 & 255, codes & 255], axis=-1).astype(np.uint8)

@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from mien.errors import MediaError, UnreadableError
-from mien.media.arrays import ArrayFrame, ColourSpace
+from mien.errors import UnreadableError
+from mien.media.arrays import ArrayFrame
 from mien.media.files import read_bytes, write_bytes
 from mien.media.palette import colours_of, remap
-from mien.media.profiles import ProfileError, space_of
+from mien.media.profiles import space_or_srgb
 from mien.media.stills.formats import FORMATS, convert, format_of_content, format_of_suffix
 from mien.media.stills.still import CHANNELS, Still, reading
 
@@ -21,14 +21,14 @@ class Picture(ArrayFrame):
     """A still picture that can be edited and written back as it was."""
 
     def __init__(self, still: Still) -> None:
-        space, problem = _space_of(still)
+        space, problems = space_or_srgb(still.model, still.maximum, still.metadata.icc)
         if still.palette is None:
             pixels = still.pixels
         else:
             pixels = colours_of(still.pixels.astype(np.uint8, copy=False), still.palette)
         super().__init__(pixels, space, orientation=still.metadata.orientation)
         self._still = still
-        self.warnings: tuple[str, ...] = (*still.warnings, *problem)
+        self.warnings: tuple[str, ...] = (*still.warnings, *problems)
         """What could not be read or will not be kept."""
 
     @property
@@ -54,7 +54,8 @@ def read_picture(path: str | Path) -> Picture:
     name = format_of_content(data)
     if name is None:
         raise UnreadableError(f"{path} is not a picture that can be edited: give {', '.join(FORMATS)}")
-    return Picture(_decode(path, data, name))
+    with reading(path):
+        return Picture(FORMATS[name].read(data))
 
 
 def write_picture(picture: Picture, path: str | Path) -> list[str]:
@@ -89,26 +90,10 @@ def read_rgb(path: str | Path) -> NDArray[np.uint8]:
     return read_picture(path).display()
 
 
-def _decode(path: str | Path, data: bytes, name: str) -> Still:
-    try:
-        with reading():
-            return FORMATS[name].read(data)
-    except MediaError as error:
-        raise type(error)(f"{path} {error}") from error
-
-
-def _space_of(still: Still) -> tuple[ColourSpace, tuple[str, ...]]:
-    try:
-        return space_of(still.model, still.maximum, still.metadata.icc), ()
-    except ProfileError as error:
-        note = f"the colour profile is kept but not used, colours are taken as sRGB: {error}"
-        return space_of(still.model, still.maximum, None), (note,)
-
-
 def _to_srgb(still: Still) -> Still:
     """Plain 8-bit RGB, with the transparency it had."""
     channels = CHANNELS[still.model]
-    rgb = _space_of(still)[0].to_working(still.pixels[..., :channels])
+    rgb = space_or_srgb(still.model, still.maximum, still.metadata.icc)[0].to_working(still.pixels[..., :channels])
     alpha = np.rint(still.pixels[..., channels:] * (255 / still.maximum))
     pixels = np.concatenate([np.rint(rgb * 255), alpha], axis=2).astype(np.uint8)
     return replace(still, pixels=pixels, model="rgb", maximum=255, metadata=replace(still.metadata, icc=None))

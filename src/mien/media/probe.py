@@ -10,7 +10,7 @@ import av
 from av.error import FFmpegError
 from PIL import Image
 
-from mien.errors import MediaError, UnreadableError
+from mien.errors import UnreadableError
 from mien.media.arrays import UPRIGHT
 from mien.media.files import read_head
 from mien.media.metadata import Metadata
@@ -55,11 +55,8 @@ def probe(path: str | Path) -> Probe:
     name = "GIF" if is_gif else format_of_content(head)
     if name is None:
         return _probe_video(path)
-    try:
-        with reading():
-            return _probe_picture(path, name)
-    except MediaError as error:
-        raise type(error)(f"{path} {error}") from error
+    with reading(path):
+        return _probe_picture(path, name)
 
 
 def _probe_picture(path: str | Path, name: str) -> Probe:

@@ -57,6 +57,15 @@ def space_of(model: ColourModel, maximum: int, profile: bytes | None) -> ColourS
     return PlainRgb(maximum) if model == "rgb" and space.is_srgb() else space
 
 
+def space_or_srgb(model: ColourModel, maximum: int, profile: bytes | None) -> tuple[ColourSpace, tuple[str, ...]]:
+    """As `space_of`, but a profile that cannot be used counts as sRGB and gives a warning."""
+    try:
+        return space_of(model, maximum, profile), ()
+    except ProfileError as error:
+        note = f"the colour profile is kept but not used, colours are taken as sRGB: {error}"
+        return space_of(model, maximum, None), (note,)
+
+
 class PlainRgb:
     """sRGB."""
 
@@ -143,10 +152,10 @@ class CurveSpace:
         return np.where(_changed(change), _round(np.stack(codes, axis=2), self._maximum, stored), stored)
 
     def is_srgb(self) -> bool:
-        """Whether all colours are sRGB's to within half a step of 8 bits, so that no conversion is needed."""
+        """Whether all colours are sRGB's to within a step of 8 bits, so that no conversion is needed."""
         steps = np.linspace(0, self._maximum, 9).round().astype(np.uint16)
         grid = np.stack(np.meshgrid(steps, steps, steps), axis=-1).reshape(-1, 1, 3)
-        return bool(np.abs(self._extended(grid) - grid / self._maximum).max() < 0.5 / 255)
+        return bool(np.abs(self._extended(grid) - grid / self._maximum).max() < 1 / 255)
 
     def _extended(self, stored: Pixels) -> NDArray[np.float64]:
         linear = np.stack([curve[stored[..., channel]] for channel, curve in enumerate(self._curves)], axis=2)

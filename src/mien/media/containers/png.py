@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 import zlib
 from collections.abc import Iterable, Iterator
+from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
@@ -58,6 +59,30 @@ def read_chunks(data: bytes) -> Iterator[Chunk]:
         length, name = struct.unpack_from(">I4s", data, offset)
         yield Chunk(name, data[offset + 8 : offset + 8 + length])
         offset += 12 + length
+
+
+class Animation(NamedTuple):
+    """What an animated PNG says beside its pixels."""
+
+    durations_s: list[Fraction]
+    loop: int
+    """Repetitions, 0 = for ever."""
+    hidden_first: bool
+    """The main picture is no part of the animation."""
+
+
+def read_animation(data: bytes) -> Animation | None:
+    """Frame control of an animated PNG; None if it is a still."""
+    durations, loop, hidden_first = list[Fraction](), None, False
+    for name, body in read_chunks(data):
+        if name == b"acTL" and len(body) >= 8:
+            (loop,) = struct.unpack_from(">I", body, 4)
+        elif name == b"fcTL" and len(body) >= 24:
+            numerator, denominator = struct.unpack_from(">HH", body, 20)
+            durations.append(Fraction(numerator, denominator or 100))
+        elif name == b"IDAT" and not durations:
+            hidden_first = True
+    return None if loop is None else Animation(durations, loop, hidden_first)
 
 
 def write(header: Header, chunks: Iterable[Chunk], samples: NDArray[np.uint8] | NDArray[np.uint16]) -> bytes:
@@ -120,28 +145,3 @@ def _paeth(left: NDArray[np.uint8], up: NDArray[np.uint8], corner: NDArray[np.ui
     to_left, to_up, to_corner = np.abs(b - c), np.abs(a - c), np.abs(a + b - 2 * c)
     nearest_up = np.where(to_up <= to_corner, up, corner)
     return np.where((to_left <= to_up) & (to_left <= to_corner), left, nearest_up)
-
-
-def metadata_chunks(
-    *,
-    icc: bytes | None,
-    exif: bytes | None,
-    xmp: bytes | None,
-    dpi: tuple[float, float] | None,
-    texts: Iterable[tuple[str, str]],
-) -> list[Chunk]:
-    """Chunks for metadata that came from another format."""
-    chunks: list[Chunk] = []
-    if icc:
-        chunks.append(Chunk(b"iCCP", b"ICC profile\0\0" + zlib.compress(icc)))
-    if dpi:
-        # Pixels per metre.
-        chunks.append(Chunk(b"pHYs", struct.pack(">IIB", *(round(value / 0.0254) for value in dpi), 1)))
-    if exif:
-        chunks.append(Chunk(b"eXIf", exif))
-    if xmp:
-        chunks.append(Chunk(b"iTXt", b"XML:com.adobe.xmp\0\0\0\0\0" + xmp))
-    for name, text in texts:
-        keyword = name.encode("latin-1", "replace")[:79] or b"Comment"
-        chunks.append(Chunk(b"iTXt", keyword + b"\0\0\0\0\0" + text.encode()))
-    return chunks

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import struct
+import zlib
+from collections.abc import Sequence
+
 import cv2
 import numpy as np
 from numpy.typing import NDArray
@@ -42,7 +46,7 @@ def read(data: bytes) -> Still:
         metadata=Metadata.of(image.info, getattr(image, "text", {})),
         palette_limit=1 << min(header.depth, 8),
         options={"header": header},
-        carried=tuple(_without_thumbnail(chunk) for chunk in chunks if _is_carried(chunk, header)),
+        carried=carried_chunks(chunks, without=(b"tRNS",) if header.colour == png.PALETTE else ()),
         warnings=(CREDENTIALS_DROPPED,) if any(chunk.name == b"caBX" for chunk in chunks) else (),
     )
 
@@ -52,10 +56,16 @@ def write(still: Still) -> bytes:
     height, width = still.pixels.shape[:2]
     own: Header | None = still.options.get("header")
     header = own or Header(width, height, 8 if still.maximum == 255 else 16, _colour_type(still))
-    chunks = list(still.carried) if own else _chunks_of(still.metadata)
+    chunks = list(still.carried) if own else metadata_chunks(still.metadata)
     if still.palette is not None and header.colour == png.PALETTE:
         chunks = _with_palette(chunks, still.palette)
     return png.write(header, chunks, still.pixels)
+
+
+def carried_chunks(chunks: Sequence[Chunk], *, without: Sequence[bytes] = ()) -> tuple[Chunk, ...]:
+    """The chunks that hold for the edited picture as well: all that the standard defines, and private safe ones."""
+    kept = (chunk for chunk in chunks if _is_carried(chunk.name) and chunk.name not in without)
+    return tuple(_without_thumbnail(chunk) for chunk in kept)
 
 
 def _read_16_bit(data: bytes, header: Header) -> NDArray[np.uint16]:
@@ -95,11 +105,8 @@ def _with_palette(chunks: list[Chunk], palette: NDArray[np.uint8]) -> list[Chunk
     return [*before, *colours, *(chunk for chunk in chunks if chunk.name not in first)]
 
 
-def _is_carried(chunk: Chunk, header: Header) -> bool:
-    if chunk.name == b"tRNS":
-        return header.colour != png.PALETTE
-    known = {b"IHDR", b"PLTE", b"IDAT", b"IEND"}
-    return chunk.name in _CARRIED or (chunk.name not in known and chunk.name[3:].islower())
+def _is_carried(name: bytes) -> bool:
+    return name in _CARRIED or (name.isalpha() and name[1:2].islower() and name[3:].islower())
 
 
 def _without_thumbnail(chunk: Chunk) -> Chunk:
@@ -114,8 +121,19 @@ def _colour_type(still: Still) -> int:
     return png.RGBA if still.has_alpha else png.RGB
 
 
-def _chunks_of(metadata: Metadata) -> list[Chunk]:
-    """What came from another format, as chunks."""
-    return png.metadata_chunks(
-        icc=metadata.icc, exif=metadata.exif, xmp=metadata.xmp, dpi=metadata.dpi, texts=metadata.texts
-    )
+def metadata_chunks(metadata: Metadata) -> list[Chunk]:
+    """Chunks that say what came from another format."""
+    chunks: list[Chunk] = []
+    if metadata.icc:
+        chunks.append(Chunk(b"iCCP", b"ICC profile\0\0" + zlib.compress(metadata.icc)))
+    if metadata.dpi:
+        # Pixels per metre.
+        chunks.append(Chunk(b"pHYs", struct.pack(">IIB", *(round(value / 0.0254) for value in metadata.dpi), 1)))
+    if metadata.exif:
+        chunks.append(Chunk(b"eXIf", metadata.exif))
+    if metadata.xmp:
+        chunks.append(Chunk(b"iTXt", b"XML:com.adobe.xmp\0\0\0\0\0" + metadata.xmp))
+    for name, text in metadata.texts:
+        keyword = name.encode("latin-1", "replace")[:79]
+        chunks.append(Chunk(b"iTXt", keyword + b"\0\0\0\0\0" + text.encode()))
+    return chunks

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -64,8 +65,8 @@ class Still:
 
 
 @contextmanager
-def reading() -> Generator[None]:
-    """Turn what Pillow raises for bad files into errors that say what is wrong (the path is added by the caller).
+def reading(path: str | Path) -> Generator[None]:
+    """Turn what Pillow raises for a bad file into errors that name it and say what is wrong.
 
     Raises:
         UnreadableError: not a picture, damaged, cut short, or far larger than any camera's.
@@ -78,13 +79,17 @@ def reading() -> Generator[None]:
             warnings.simplefilter("ignore", UserWarning)
             yield
     except Image.DecompressionBombError as error:
-        raise UnreadableError(f"has more than {2 * (Image.MAX_IMAGE_PIXELS or 0):,} pixels: scale it down") from error
+        raise UnreadableError(
+            f"{path} has more than {2 * (Image.MAX_IMAGE_PIXELS or 0):,} pixels: scale it down"
+        ) from error
     except Image.UnidentifiedImageError as error:
-        raise UnreadableError("is not a picture") from error
+        raise UnreadableError(f"{path} is damaged, or not the picture that its first bytes promise") from error
+    except UnsupportedMediaError as error:
+        raise UnsupportedMediaError(f"{path} {error}") from error
     except (OSError, SyntaxError, ValueError, EOFError) as error:
         if "truncated" in str(error) or isinstance(error, EOFError):
-            raise UnreadableError("is cut short: fetch it again") from error
-        raise UnreadableError(f"is damaged ({error}): fetch it again") from error
+            raise UnreadableError(f"{path} is cut short: fetch it again") from error
+        raise UnreadableError(f"{path} is damaged ({error}): fetch it again") from error
 
 
 def open_image(data: bytes, *formats: str) -> Image.Image:

@@ -1,0 +1,1 @@
+"""Animated pictures: one encoder per format, each frame written as soon as it is there."""
