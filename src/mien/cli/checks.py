@@ -46,14 +46,14 @@ class Check:
 def run_checks() -> list[Check]:
     """Every check, in the order in which a reader wants them."""
     packages = list(_packages())
-    if broken := [check for check in packages if check.state == "broken"]:
-        return broken
+    if any(check.state == "broken" for check in packages):
+        return packages
     return [
         *packages,
         *_devices(),
         *_models(),
         *_formats(),
-        *_machine(),
+        *machine_checks(),
     ]
 
 
@@ -96,10 +96,11 @@ def _formats() -> Iterator[Check]:
         ("pictures", picture_support(), "pillow"),
     ):
         for support in supports:
-            yield _format(topic, support, distribution)
+            yield format_check(topic, support, distribution)
 
 
-def _format(topic: str, support: Support, distribution: str) -> Check:
+def format_check(topic: str, support: Support, distribution: str) -> Check:
+    """The check of a codec, container or picture format that `distribution` brings."""
     reads = "read" if support.reads else "not read"
     writes = "written" if support.writes else "not written"
     detail = f"{reads}, {writes}" + (f" by {support.encoder}" if support.encoder else "")
@@ -109,7 +110,8 @@ def _format(topic: str, support: Support, distribution: str) -> Check:
     return Check(topic, support.name, state, detail, f"pip install --force-reinstall {distribution}")
 
 
-def _machine() -> Iterator[Check]:
+def machine_checks() -> Iterator[Check]:
+    """Processors, cache folder and free space."""
     from mien.engine.cache import open_cache
 
     yield Check("machine", "processors", "ok", f"{os.cpu_count()}, {platform.machine()}")

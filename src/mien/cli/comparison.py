@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mien.cli.clips import Clip, open_clip
 from mien.cli.output import is_picture_name, save_picture
 from mien.cli.pairing import pair
 from mien.cli.side_by_side import DIVIDER, Pixels, SideBySide
@@ -18,7 +19,6 @@ from mien.media.files import publish
 from mien.media.frame import Frame
 from mien.media.pictures import read_rgb
 from mien.media.probe import probe
-from mien.media.video import VideoFrame, VideoSource
 from mien.pipeline.progress import ProgressCallback, ProgressMeter
 from mien.recipe import Position
 
@@ -33,7 +33,7 @@ class _Shown(NamedTuple):
     """A frame and when it is shown, in seconds after the first one."""
 
     time_s: float
-    frame: VideoFrame
+    frame: Frame
 
 
 def compare(
@@ -66,11 +66,12 @@ def compare(
     if all(still):
         _pictures(before, after, output)
         return []
-    with VideoSource(before, start=start) as old, VideoSource(after) as new:
+    with open_clip(before, start) as old, open_clip(after) as new:
         if is_picture_name(output):
             _moments(old, new, output)
             return _length_warning(old, new)
-        return [*_clip(old, new, output, progress, cancelled), *_length_warning(old, new)]
+        sound = after if new.has_sound else None
+        return [*_clip(old, new, sound, output, progress, cancelled), *_length_warning(old, new)]
 
 
 def _pictures(before: Path, after: Path, output: Path) -> None:
@@ -80,17 +81,19 @@ def _pictures(before: Path, after: Path, output: Path) -> None:
 
 
 def _clip(
-    before: VideoSource, after: VideoSource, output: Path, progress: ProgressCallback, cancelled: Callable[[], bool]
+    before: Clip,
+    after: Clip,
+    sound: Path | None,
+    output: Path,
+    progress: ProgressCallback,
+    cancelled: Callable[[], bool],
 ) -> list[str]:
     side_by_side = _layout(before, after)
-    meter = ProgressMeter("comparing", after.info.frame_count)
-    with (
-        publish(output) as part,
-        ClipWriter(
-            part, side_by_side.width, side_by_side.height, frame_rate=after.info.frame_rate, sound=after.path
-        ) as clip,
-    ):
-        for count, (old, new) in enumerate(_pairs(before, after), start=1):
+    size = side_by_side.width, side_by_side.height
+    meter = ProgressMeter("comparing", len(after.times_s))
+    with publish(output) as part, ClipWriter(part, *size, frame_rate=after.frame_rate, sound=sound) as clip:
+        pairs = pair(_shown(before), _shown(after), before.duration_s)
+        for count, (old, new) in enumerate(pairs, start=1):
             clip.write(side_by_side.compose(old.frame.display(), new.frame.display()), new.frame.time_s)
             progress(meter.at(monotonic(), count))
             if cancelled():
@@ -98,41 +101,28 @@ def _clip(
     return clip.warnings
 
 
-def _moments(before: VideoSource, after: VideoSource, output: Path) -> None:
+def _shown(clip: Clip) -> Iterator[_Shown]:
+    return (_Shown(clip.times_s[frame.index], frame) for frame in clip.frames_from(0))
+
+
+def _moments(before: Clip, after: Clip, output: Path) -> None:
     side_by_side = _layout(before, after)
-    common_s = min(before.info.duration_s, after.info.duration_s)
+    common_s = min(before.duration_s, after.duration_s)
+    times_s = [common_s * (2 * number + 1) / (2 * MOMENTS) for number in range(MOMENTS)]
+    divider = np.full((DIVIDER, side_by_side.width, 3), 255, np.uint8)
     rows: list[Pixels] = []
-    for number in range(MOMENTS):
-        time_s = common_s * (2 * number + 1) / (2 * MOMENTS)
-        rows.append(side_by_side.compose(_frame_at(before, time_s).display(), _frame_at(after, time_s).display()))
-        rows.append(np.full((DIVIDER, side_by_side.width, 3), 255, np.uint8))
+    for time_s in times_s:
+        old, new = (next(clip.frames_from(clip.rank_at(time_s))) for clip in (before, after))
+        rows += [side_by_side.compose(old.display(), new.display()), divider]
     save_picture(np.concatenate(rows[:-1]), output)
 
 
-def _frame_at(source: VideoSource, time_s: float) -> Frame:
-    """The frame that is seen `time_s` after the first one."""
-    times_s = (source.index.times - source.index.times[source.first_rank]) * float(source.time_base)
-    rank = int(np.searchsorted(times_s, time_s + 1e-6, side="right")) - 1
-    return next(source.frames(rank - source.first_rank))
+def _layout(before: Clip, after: Clip) -> SideBySide:
+    return SideBySide((before.width, before.height), (after.width, after.height))
 
 
-def _layout(before: VideoSource, after: VideoSource) -> SideBySide:
-    return SideBySide((before.info.width, before.info.height), (after.info.width, after.info.height))
-
-
-def _pairs(before: VideoSource, after: VideoSource) -> Iterator[tuple[_Shown, _Shown]]:
-    return pair(_from_first(before.frames()), _from_first(after.frames()), before.info.duration_s)
-
-
-def _from_first(frames: Iterator[VideoFrame]) -> Iterator[_Shown]:
-    first_s: float | None = None
-    for frame in frames:
-        first_s = frame.time_s if first_s is None else first_s
-        yield _Shown(frame.time_s - first_s, frame)
-
-
-def _length_warning(before: VideoSource, after: VideoSource) -> list[str]:
-    lengths = before.info.duration_s, after.info.duration_s
+def _length_warning(before: Clip, after: Clip) -> list[str]:
+    lengths = before.duration_s, after.duration_s
     if abs(lengths[0] - lengths[1]) < _LENGTH_SLACK_S:
         return []
     return [

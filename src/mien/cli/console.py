@@ -52,6 +52,15 @@ def format_duration(seconds: float) -> str:
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
+def format_moment(seconds: float) -> str:
+    """A place in a clip: `0:04.20`, `12:05.00`, `1:00:05.00`."""
+    hundredths = round(seconds * 100)
+    minutes, rest = divmod(hundredths, 6000)
+    hours, minutes = divmod(minutes, 60)
+    tail = f"{rest // 100:02}.{rest % 100:02}"
+    return f"{hours}:{minutes:02}:{tail}" if hours else f"{minutes}:{tail}"
+
+
 def format_bytes(count: float) -> str:
     """`640 B`, `12.5 kB`, `431 MB`, `1.2 GB`: powers of 1000."""
     for unit in ("B", "kB", "MB", "GB"):
@@ -59,6 +68,11 @@ def format_bytes(count: float) -> str:
             return f"{count:.0f} {unit}" if unit == "B" or count >= 99.95 else f"{count:.1f} {unit}"
         count /= 1000
     return f"{count:.1f} TB"
+
+
+def count_of(number: int, one: str, many: str) -> str:
+    """`1 face`, `2 faces`."""
+    return f"{number} {one if number == 1 else many}"
 
 
 def table(rows: Sequence[Sequence[str]], *, right: Sequence[int] = (), indent: str = "") -> str:

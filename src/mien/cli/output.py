@@ -31,11 +31,23 @@ def is_picture_name(path: Path) -> bool:
     return path.suffix.lower() in _SUFFIXES
 
 
+def check_picture_name(path: Path) -> None:
+    """Make sure that `save_picture` can write `path`.
+
+    Raises:
+        UnsupportedMediaError: the suffix is not that of a picture.
+    """
+    if not is_picture_name(path):
+        raise UnsupportedMediaError(
+            f"'{path.name}' is no name for a picture: use one of {', '.join(sorted(_SUFFIXES))}"
+        )
+
+
 def save_picture(pixels: NDArray[np.uint8], path: Path) -> None:
     """Write RGB (height, width, 3); nothing half-written ever bears the name.
 
     Raises:
-        UnsupportedMediaError: the suffix is not that of a picture.
+        UnsupportedMediaError: see `check_picture_name`.
         UnwritableError: see `publish`.
     """
     if not is_picture_name(path):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mien.cli.console import format_bytes, format_duration, table
+from mien.cli.console import count_of, format_bytes, format_duration, table
 from mien.report import FlaggedFrame, Report
 
 if TYPE_CHECKING:
@@ -42,9 +42,9 @@ def format_outcome(outcome: Outcome) -> str:
     if outcome.report is None:
         return f"ready   {names}: finished by an earlier run"
     report = outcome.report
-    text = f"done    {names}: {_count(report.frames, 'frame', 'frames')} in {format_duration(report.seconds)}"
+    text = f"done    {names}: {count_of(report.frames, 'frame', 'frames')} in {format_duration(report.seconds)}"
     if flagged := len(report.flagged):
-        text += f", {_count(flagged, 'frame', 'frames')} to look at"
+        text += f", {count_of(flagged, 'frame', 'frames')} to look at"
     return "\n".join([text, *(f"        warning: {warning}" for warning in report.warnings)])
 
 
@@ -56,8 +56,8 @@ def _frames(report: Report) -> str:
 
 
 def _faces(report: Report) -> str:
-    people = f", {_count(report.people, 'person', 'people')}" if report.people else ""
-    tracks = f", {_count(report.tracks, 'track', 'tracks')}" if report.tracks else ""
+    people = f", {count_of(report.people, 'person', 'people')}" if report.people else ""
+    tracks = f", {count_of(report.tracks, 'track', 'tracks')}" if report.tracks else ""
     return f"{report.faces} edited{people}{tracks}"
 
 
@@ -119,7 +119,3 @@ def _stretch(first: FlaggedFrame, last: FlaggedFrame) -> str:
     if first.frame == last.frame:
         return f"frame {first.frame} ({first.time_s:.2f} s): {first.reason}"
     return f"frames {first.frame}-{last.frame} ({first.time_s:.2f}-{last.time_s:.2f} s): {first.reason}"
-
-
-def _count(number: int, one: str, many: str) -> str:
-    return f"{number} {one if number == 1 else many}"

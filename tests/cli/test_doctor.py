@@ -1,0 +1,85 @@
+"""The doctor names what is there, what is not and what brings it."""
+
+import json
+
+import pytest
+
+from mien.cli import checks, doctor, main
+from mien.cli.checks import Check, run_checks
+from mien.errors import ModelError
+from mien.media.capabilities import Support
+from mien.models.catalogue import CatalogueEntry, catalogue
+
+
+@pytest.fixture(scope="module")
+def found():
+    return run_checks()
+
+
+def test_this_installation_is_sound(capsys):
+    assert main(["doctor", "--json"]) == 0
+    findings = json.loads(capsys.readouterr().out)
+    assert findings["ok"] is True
+    assert {"packages", "devices", "models", "codecs", "containers", "pictures", "machine"} == {
+        check["topic"] for check in findings["checks"]
+    }
+
+
+def test_every_network_of_the_catalogue_is_verified(found):
+    assert [check.name for check in found if check.topic == "models"] == list(catalogue())
+    assert all(check.state == "ok" for check in found if check.topic == "models")
+
+
+def test_the_processor_is_a_device_with_its_precisions(found):
+    (cpu,) = (check for check in found if check.topic == "devices" and check.name == "cpu")
+    assert "fp32" in cpu.detail
+
+
+def test_essential_formats_are_there(found):
+    there = {check.name for check in found if check.state == "ok"}
+    assert there >= checks.ESSENTIAL
+
+
+def test_a_damaged_network_breaks_the_installation(monkeypatch, capsys):
+    def verify(self):
+        raise ModelError(f"{self.id} is damaged")
+
+    monkeypatch.setattr(CatalogueEntry, "verify", verify)
+    assert main(["doctor"]) == 1
+    shown = capsys.readouterr().out
+    assert "broken" in shown
+    assert "pip install --force-reinstall mien" in shown
+    assert "not ready" in shown
+
+
+def test_a_missing_package_is_named_and_nothing_else_is_tried(monkeypatch):
+    monkeypatch.setattr(checks, "PACKAGES", {"json": "pytest", "no_such_module": "no-such-package"})
+    found = run_checks()
+    assert [check.state for check in found] == ["ok", "broken"]
+    assert found[1].remedy == "pip install --force-reinstall no-such-package"
+
+
+@pytest.mark.parametrize(("name", "state"), [("h264", "broken"), ("ffv1", "absent")])
+def test_a_codec_that_cannot_be_written_is_broken_only_if_essential(name, state):
+    check = checks.format_check("codecs", Support(name, reads=True, writes=False), "av")
+    assert check.state == state
+    assert check.detail == "read, not written"
+    assert check.remedy
+
+
+def test_a_cache_that_cannot_be_written_is_told_with_what_helps(monkeypatch, tmp_path):
+    (tmp_path / "file").write_bytes(b"")
+    monkeypatch.setenv("MIEN_CACHE", str(tmp_path / "file" / "cache"))
+    (cache,) = (check for check in checks.machine_checks() if check.name == "cache")
+    assert cache.state == "absent"
+    assert "MIEN_CACHE" in cache.remedy
+
+
+def test_the_remedy_stands_below_what_it_mends():
+    text = doctor.format_checks(
+        [Check("codecs", "h264", "broken", "not written", "do this"), Check("codecs", "av1", "ok", "x")]
+    )
+    lines = text.splitlines()
+    assert lines[0] == "codecs"
+    assert lines[1].split() == ["broken", "h264", "not", "written"]
+    assert lines[2].strip() == "-> do this"
