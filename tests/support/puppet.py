@@ -15,7 +15,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from support.cutout import plate, refine, widen
+from support.cutout import fill_face, plate, refine, widen
 
 Array = NDArray[np.float64]
 
@@ -144,7 +144,8 @@ def make_puppet(
         person: (height, width) 0..1: where the person is.
     """
     coverage = refine(picture, person)
-    cut, margin = widen(np.dstack([picture, np.round(coverage * 255).astype(np.uint8)]))
+    skin, body = fill_face(picture, coverage, landmarks[_load()["tri"].astype(int), :2])
+    cut, margin = widen(np.dstack([skin, np.round(body * 255).astype(np.uint8)]))
     face = landmarks.astype(np.float64) + np.array([margin, 0, 0])
     pose, scale = head_placement(face)
     rings, ring_follow = _surroundings(face)
@@ -176,7 +177,8 @@ def _surroundings(face: Array) -> tuple[Array, Array]:
     # The skull goes with the head up to the hair or hat; the neck is left behind soon.
     full = np.interp(up, [-1, -0.2, 0.3, 1], [1.0, 1.25, 1.4, 2.0])
     none = np.interp(up, [-1, -0.2, 0.3, 1], [2.1, 2.6, 3.0, 3.3])
-    depth = face[EARS, 2].mean() + 0.1 * np.ptp(face[:, 0])
+    ears = face[EARS][np.argsort(face[EARS, 0])]
+    depth = np.interp(oval[:, 0], ears[:, 0], ears[:, 2]) + 0.1 * np.ptp(face[:, 0])
     rings, follow = [], []
     for size in _RINGS:
         back = _smooth((size - 1) / 0.4)
