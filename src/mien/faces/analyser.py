@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mien.engine.session import Session
-from mien.faces import detect, mesh
+from mien.faces import boxes, detect, mesh
 from mien.faces.align import head_pose, oddness, similarity_2d
 from mien.faces.crop import Crop, Picture, Pixels, cut, uncrop
 from mien.faces.face import Detection, Face
@@ -93,7 +93,11 @@ class FaceAnalyser:
 
     def find_upright(self, picture: Picture) -> list[Face]:
         """As `find`, cheaply: only faces turned less than about 45 degrees, and none that is tiny."""
-        return self.confirm(picture, detect.detect_upright(picture, self._detector))
+        return self.confirm(picture, self.detect(picture))
+
+    def detect(self, picture: Picture) -> list[Detection]:
+        """What the detectors take for upright faces, best first, not yet confirmed by the landmarker."""
+        return detect.detect_upright(picture, self._detector)
 
     def confirm(self, picture: Picture, detections: Sequence[Detection]) -> list[Face]:
         """The detections that the landmarker agrees are faces, without doubles, largest first."""
@@ -146,7 +150,7 @@ class FaceAnalyser:
         pixels = np.stack([cut(picture, matrix, face_mesh.SIDE) for matrix in matrices])
         landmarks, presence = self._adapter(face_mesh.MODEL, FaceMesh).landmarks(pixels)
         return [
-            make_face(uncrop(points, matrix), float(score))
+            make_face(uncrop(points, matrix).astype(np.float32), float(score))
             for points, matrix, score in zip(landmarks, matrices, presence, strict=True)
         ]
 
@@ -164,9 +168,7 @@ class FaceAnalyser:
 
 def make_face(landmarks: Floats, score: float) -> Face:
     """A face from its landmarks (478, 3)."""
-    points = landmarks[: mesh.VERTICES, :2]
-    box = np.concatenate([points.min(axis=0), points.max(axis=0)]).astype(np.float32)
-    return Face(box, score, landmarks.astype(np.float32), head_pose(landmarks))
+    return Face(boxes.of_points(landmarks[: mesh.VERTICES]), score, landmarks, head_pose(landmarks))
 
 
 def chip_matrix(landmarks: Floats) -> Floats:
@@ -180,19 +182,9 @@ def _plausible(face: Face) -> bool:
 
 
 def _without_doubles(faces: Sequence[Face], overlap: float = 0.6) -> list[Face]:
-    """The least odd of faces that share more than `overlap` of the smaller one's box, largest first."""
+    """The least odd of faces that cover more than `overlap` of the smaller one's box, largest first."""
     kept: list[Face] = []
     for face in sorted(faces, key=lambda one: oddness(one.landmarks)):
-        if all(_shared(face.box, other.box) <= overlap for other in kept):
+        if all(boxes.covered(face.box, other.box) <= overlap for other in kept):
             kept.append(face)
-    return sorted(kept, key=lambda face: -box_area(face.box))
-
-
-def _shared(first: Floats, second: Floats) -> float:
-    inner = np.minimum(first[2:], second[2:]) - np.maximum(first[:2], second[:2])
-    return float(np.prod(np.maximum(inner, 0))) / max(min(box_area(first), box_area(second)), 1e-9)
-
-
-def box_area(box: Floats) -> float:
-    """Square pixels of a box (4,)."""
-    return float(np.prod(box[2:] - box[:2]))
+    return sorted(kept, key=lambda face: -boxes.area(face.box))

@@ -61,11 +61,15 @@ class Crop:
         """The same square, turned clockwise by quarter turns."""
         return replace(self, angle=self.angle + quarters * math.pi / 2)
 
-    def differs(self, other: Crop) -> bool:
-        """Whether landmarks found in this crop should be looked for again in the other one."""
+    def differs(self, other: Crop, tolerance: float = 1.0) -> bool:
+        """Whether landmarks found in this crop should be looked for again in the other one.
+
+        At tolerance 1: moved by 6 % of the side, 13 % larger or smaller, or turned by 8 degrees.
+        """
         shift = math.hypot(self.x - other.x, self.y - other.y) / other.side
         turn = abs(math.remainder(self.angle - other.angle, 2 * math.pi))
-        return shift > 0.06 or abs(math.log(self.side / other.side)) > 0.12 or turn > math.radians(8)
+        growth = abs(math.log(self.side / other.side))
+        return max(shift / 0.06, growth / 0.12, turn / math.radians(8)) > tolerance
 
 
 def cut(picture: Picture, matrix: Floats, size: int) -> Pixels:

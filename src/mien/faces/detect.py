@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from mien.faces import boxes
 from mien.faces.crop import Picture, Pixels, size_of, view_of
 from mien.faces.face import Detection
 from mien.geometry import Rect
-from mien.models.blazeface import BlazeFace, Candidates, Variant, intersection_over_union
+from mien.models.blazeface import BlazeFace, Candidates, Variant
 
 Floats = NDArray[np.float32]
 Detectors = Callable[[Variant], BlazeFace]
@@ -21,7 +22,7 @@ VIEW = 256
 """Longer side of the view of the whole picture: the largest that any detector looks at."""
 TILE_VIEW = 192
 """Side that a tile is shrunk to: what the full-range detector looks at."""
-SMALL = 0.2
+SMALL = 0.06
 """A face under this share of the picture's longer side is small: others may have been too small to be seen."""
 
 
@@ -61,7 +62,7 @@ def detect_upright(picture: Picture, detectors: Detectors) -> list[Detection]:
     """Faces turned less than about 45 degrees: the near detector, then the far one if there may be small faces."""
     view = whole_view(picture)
     found = _detect([view], detectors("back"))
-    if not found or max(_longer_side(one.box) for one in found) < SMALL * max(size_of(picture)):
+    if not found or max(boxes.width(one.box) for one in found) < SMALL * max(size_of(picture)):
         found += _detect([view], detectors("full_range"))
     return distinct(found)
 
@@ -106,7 +107,7 @@ def distinct(detections: Sequence[Detection], overlap: float = 0.3) -> list[Dete
     """The best of detections that overlap by more than `overlap` (intersection over union), best first."""
     kept: list[Detection] = []
     for one in sorted(detections, key=lambda detection: -detection.score):
-        if not kept or intersection_over_union(one.box, np.stack([other.box for other in kept])).max() <= overlap:
+        if all(boxes.intersection_over_union(one.box, other.box) <= overlap for other in kept):
             kept.append(one)
     return kept
 
@@ -162,7 +163,3 @@ def _turn_back(points: Floats, quarters: int, width: int, height: int) -> Floats
     x, y = points[:, 0], points[:, 1]
     turned = ((x, y), (width - y, x), (width - x, height - y), (y, height - x))[quarters % 4]
     return np.stack(turned, axis=1)
-
-
-def _longer_side(box: Floats) -> float:
-    return float(max(box[2] - box[0], box[3] - box[1]))

@@ -120,7 +120,7 @@ def merge_overlapping(candidates: Candidates, overlap: float) -> Candidates:
     for best in range(len(scores)):
         if not free[best]:
             continue
-        same = free & (intersection_over_union(boxes[best], boxes) > overlap)
+        same = free & (_overlaps(boxes[best], boxes) > overlap)
         same[best] = True
         free &= ~same
         weights: Floats = scores[same] / scores[same].sum()
@@ -133,7 +133,7 @@ def merge_overlapping(candidates: Candidates, overlap: float) -> Candidates:
     )
 
 
-def intersection_over_union(box: Floats, boxes: Floats) -> Floats:
+def _overlaps(box: Floats, boxes: Floats) -> Floats:
     """(n,) overlap of one (4,) box with (n, 4) boxes, 0..1."""
     inner = np.minimum(box[2:], boxes[:, 2:]) - np.maximum(box[:2], boxes[:, :2])
     shared = np.prod(np.maximum(inner, 0), axis=1)
@@ -146,7 +146,8 @@ def _anchor_centres(grids: tuple[tuple[int, int], ...]) -> Floats:
     layers: list[Floats] = []
     for cells, per_cell in grids:
         y, x = np.mgrid[:cells, :cells].reshape(2, -1)
-        layers.append(np.repeat(np.stack([x, y], axis=1) + 0.5, per_cell, axis=0).astype(np.float32) / cells)
+        centres = (np.stack([x, y], axis=1) + 0.5) / cells
+        layers.append(np.repeat(centres, per_cell, axis=0).astype(np.float32))
     return np.concatenate(layers)
 
 

@@ -1,0 +1,78 @@
+"""Cuts between shots, seen on thumbnails."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from mien.media.frame import Frame
+
+Thumbnail = NDArray[np.float32]
+"""Luma 0..255 (height, width) of a frame shrunk to 48 pixels."""
+
+SIDE = 48
+"""Longer side of a thumbnail, pixels: fine enough to tell shots apart, too coarse to see noise."""
+_EMPTY = 6.0  # standard deviation of luma under which a picture (black, white, a flash) says nothing
+_SHIFT = 6  # thumbnail pixels that a camera or a person moves from frame to frame at most
+_ALIKE = 0.55  # correlation that frames of one shot keep, once shifted onto each other
+_LEAP = 0.35  # drop of the correlation under what is usual in this shot
+_MEMORY = 0.9
+
+
+def thumbnail(frame: Frame) -> Thumbnail:
+    """The thumbnail of a frame."""
+    return thumbnail_of(frame.display(max_side=SIDE))
+
+
+def thumbnail_of(image: NDArray[np.uint8]) -> Thumbnail:
+    """The thumbnail of an RGB uint8 image."""
+    zoom = SIDE / max(image.shape[:2])
+    if zoom < 1:
+        size = max(round(image.shape[1] * zoom), 1), max(round(image.shape[0] * zoom), 1)
+        image = np.asarray(cv2.resize(image, size, interpolation=cv2.INTER_AREA), np.uint8)
+    return cv2.cvtColor(image, cv2.COLOR_RGB2GRAY).astype(np.float32)
+
+
+def resemblance(first: Thumbnail, second: Thumbnail) -> float:
+    """-1..1: correlation of two thumbnails at the shift (a sixth of the picture at most) at which they agree best.
+
+    Brightness and contrast drop out, so that a flash changes little; motion drops out with the shift.
+    """
+    rows = min(_SHIFT, (first.shape[0] - 1) // 4)
+    columns = min(_SHIFT, (first.shape[1] - 1) // 4)
+    middle = first[rows : first.shape[0] - rows, columns : first.shape[1] - columns]
+    return float(cv2.matchTemplate(second, middle, cv2.TM_CCOEFF_NORMED).max())
+
+
+class CutDetector:
+    """Says at each frame whether a new shot begins."""
+
+    def __init__(self) -> None:
+        self._last: Thumbnail | None = None
+        self._usual = 1.0
+
+    def update(self, view: Thumbnail) -> bool:
+        """Take in the next frame's thumbnail; True if it does not belong to the shot so far.
+
+        Frames without content (black, white) are passed over: what comes after is compared with what came before.
+        """
+        if float(view.std()) < _EMPTY:
+            return False
+        last, self._last = self._last, view
+        if last is None or last.shape != view.shape:
+            return last is not None
+        alike = resemblance(last, view)
+        if alike < min(_ALIKE, self._usual - _LEAP):
+            self._usual = 1.0
+            return True
+        self._usual = _MEMORY * self._usual + (1 - _MEMORY) * alike
+        return False
+
+
+def find_cuts(views: Sequence[Thumbnail]) -> list[int]:
+    """Indices of the frames at which a new shot begins."""
+    detector = CutDetector()
+    return [index for index, view in enumerate(views) if detector.update(view)]
