@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from support.animate import Actor, Light, Motion, Occluder, Scene, constant, pulses, ramp, wave
+from support.people import still
 from support.props import hand, microphone, studio
 from support.puppet import Puppet
 
@@ -124,4 +125,29 @@ def changing_light(
         rate=rate,
         light=Light(gain=wave(0.45, seconds, offset=0.9), warmth=wave(0.25, seconds), side=wave(0.5, seconds)),
         noise=1.0,
+    )
+
+
+def sample_clip() -> Scene:
+    """The clip of the demo, `samples/target.mp4`: six seconds of a person who turns, nods, blinks and talks."""
+    person = still("grace_hopper")
+    motion = Motion(
+        yaw=lambda t: wave(13, 4.3)(t) + wave(4, 1.9, phase=0.3)(t),
+        pitch=lambda t: wave(6, 3.1, phase=0.2)(t) + wave(2, 1.1)(t),
+        roll=wave(6, 5.3, phase=0.4),
+        sway=wave(0.07, 3.7),
+        bob=wave(0.03, 1.6),
+        zoom=lambda t: 1 + 0.012 * t,
+        blink=pulses([0.9, 2.6, 3.0, 4.7], 0.3),
+        mouth=lambda t: max(0.0, wave(0.3, 0.52)(t) * wave(0.6, 2.9, offset=0.5)(t)),
+        smile=wave(0.35, 4.9, phase=0.6),
+        y=constant(0.56),
+    )
+    return Scene(
+        width=854,
+        height=480,
+        actors=(Actor(person, motion, 0.42),),
+        frames=150,
+        light=Light(gain=wave(0.07, 5.0, offset=1), side=wave(0.1, 6.3)),
+        noise=1.2,
     )
