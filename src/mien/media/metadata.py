@@ -11,6 +11,7 @@ from mien.media.orientation import Orientation
 
 _EXIF_PREFIX = b"Exif\0\0"
 _ORIENTATION = 0x0112
+_PHOTOSHOP_THUMBNAILS = (1033, 1036)
 _THUMBNAIL_OFFSET, _THUMBNAIL_SIZE = 0x0201, 0x0202
 
 
@@ -88,6 +89,22 @@ def without_thumbnail(exif: bytes) -> bytes:
         block[start:end] = bytes(max(end - start, 0))
     struct.pack_into(_order(exif) + "I", block, link, 0)
     return bytes(block)
+
+
+def without_photoshop_thumbnail(blocks: bytes) -> bytes:
+    """Photoshop's image resources with the thumbnails (1033, 1036) blanked; all other bytes stay."""
+    result, offset = bytearray(blocks), 0
+    while blocks[offset : offset + 4] == b"8BIM" and offset + 12 <= len(blocks):
+        (number,) = struct.unpack_from(">H", blocks, offset + 4)
+        at = offset + 6 + (blocks[offset + 6] + 2) // 2 * 2  # a name of even length, its own length included
+        if at + 4 > len(blocks):
+            break
+        (size,) = struct.unpack_from(">I", blocks, at)
+        end = min(at + 4 + size, len(blocks))
+        if number in _PHOTOSHOP_THUMBNAILS:
+            result[at + 4 : end] = bytes(end - at - 4)
+        offset = at + 4 + size + size % 2
+    return bytes(result)
 
 
 def _order(exif: bytes) -> str:

@@ -14,7 +14,7 @@ from mien.media.arrays import Pixels
 from mien.media.metadata import Metadata
 from mien.media.palette import colours_of
 from mien.media.profiles import ColourModel
-from mien.media.stills import bmp, jpeg, png, webp
+from mien.media.stills import bmp, jpeg, png, tiff, webp
 from mien.media.stills.still import CHANNELS, Still
 
 
@@ -39,6 +39,7 @@ FORMATS = MappingProxyType(
         ),
         "PNG": Format(png.read, png.write, (".png",), ("grey", "rgb"), True, True, 65535, True),
         "WEBP": Format(webp.read, webp.write, (".webp",), ("rgb",), True, False, 255, True),
+        "TIFF": Format(tiff.read, tiff.write, (".tif", ".tiff"), ("grey", "rgb", "cmyk"), True, True, 65535, True),
         "BMP": Format(bmp.read, bmp.write, (".bmp", ".dib"), ("grey", "rgb"), False, True, 255, False),
     }
 )

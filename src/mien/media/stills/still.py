@@ -79,9 +79,7 @@ def reading(path: str | Path) -> Generator[None]:
             warnings.simplefilter("ignore", UserWarning)
             yield
     except Image.DecompressionBombError as error:
-        raise UnreadableError(
-            f"{path} has more than {2 * (Image.MAX_IMAGE_PIXELS or 0):,} pixels: scale it down"
-        ) from error
+        raise UnreadableError(f"{path} has far more pixels than any camera's picture: scale it down") from error
     except Image.UnidentifiedImageError as error:
         raise UnreadableError(f"{path} is damaged, or not the picture that its first bytes promise") from error
     except UnsupportedMediaError as error:
