@@ -43,10 +43,10 @@ def write_json(value: Any, path: str) -> None:
         raise UnwritableError(f"cannot write {path}: {error.strerror or error}") from error
 
 
-def format_duration(seconds: float) -> str:
-    """`4.2 s`, `1:05`, `2:03:20`."""
-    if seconds < 60:
-        return f"{seconds:.1f} s" if seconds < 59.95 else "1:00"
+def format_duration(seconds: float, *, decimals: int = 1) -> str:
+    """`4.2 s`, `1:05`, `2:03:20`; `decimals` are those of less than a minute."""
+    if round(seconds, decimals) < 60:
+        return f"{seconds:.{decimals}f} s"
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

@@ -28,7 +28,7 @@ def letter(person: int) -> str:
 
 
 def format_list(findings: Findings) -> str:
-    """One line a face, and a line that sums up."""
+    """One line a face, one line a person, and a line that sums up."""
     if not findings.sightings:
         return f"{_looked_at(findings)}: no face found"
     moving = findings.kind != "picture"
@@ -37,8 +37,15 @@ def format_list(findings: Findings) -> str:
         when = [format_moment(sighting.time_s), str(sighting.frame)] if moving else []
         rows.append([*when, *_row(sighting)])
     numbers = [column for column, name in enumerate(rows[0]) if name != "person"]
-    found = f"{count_of(len(findings.sightings), 'face', 'faces')}, {count_of(findings.people, 'person', 'people')}"
-    return f"{table(rows, right=numbers)}\n\n{_looked_at(findings)}: {found}"
+    persons = [["person", "faces", "first seen in frame", "chosen by"]]
+    for person in findings.people.persons:
+        row = [letter(person.index), str(person.seen), str(person.first.frame), f"--faces {person.rank}"]
+        persons.append(row)
+    found = count_of(len(findings.sightings), "face", "faces")
+    people = count_of(len(findings.people.persons), "person", "people")
+    return "\n\n".join(
+        [table(rows, right=numbers), table(persons, right=[1, 2]), f"{_looked_at(findings)}: {found}, {people}"]
+    )
 
 
 def to_mapping(findings: Findings) -> dict[str, Any]:
@@ -50,7 +57,10 @@ def to_mapping(findings: Findings) -> dict[str, Any]:
         "height": findings.height,
         "frames": findings.frames,
         "sampled": findings.sampled,
-        "people": findings.people,
+        "people": [
+            {"person": letter(person.index), "faces": person.seen, "number_from_left": person.rank}
+            for person in findings.people.persons
+        ],
         "faces": [
             {
                 "frame": sighting.frame,
@@ -68,9 +78,10 @@ def to_mapping(findings: Findings) -> dict[str, Any]:
 def draw(findings: Findings) -> NDArray[np.uint8]:
     """The contact sheet as RGB (height, width, 3): the faces of each person in order of time."""
     groups: list[Group] = []
-    for person in range(findings.people):
-        members = [sighting for sighting in findings.sightings if sighting.person == person]
-        groups.append(Group(f"Person {letter(person)}", _summary(members, findings), _portraits(members, findings)))
+    for person in findings.people.persons:
+        members = [sighting for sighting in findings.sightings if sighting.person == person.index]
+        summary = f"{_summary(members, findings)}   --faces {person.rank}"
+        groups.append(Group(f"Person {letter(person.index)}", summary, _portraits(members, findings)))
     title = f"{Path(findings.file).name}   {findings.width} x {findings.height}   {_looked_at(findings, named=False)}"
     return draw_sheet(title, groups)
 

@@ -111,7 +111,8 @@ def live_line(label: str, progress: Progress, width: int, *, solid: bool = True)
 
     What does not fit goes in this order: the bar, the stage, the end of the label.
     """
-    figures = "  ".join(_figures(progress)).rjust(5)
+    percent = f"{min(100 * progress.done // progress.total, 100):3d} %" if progress.total else ""
+    figures = "  ".join(part for part in (percent, *_pace(progress)) if part)
     for parts in ([label, progress.stage], [label]):
         head = "  ".join(parts)
         room = width - display_width(head) - len(figures) - 4
@@ -125,8 +126,8 @@ def live_line(label: str, progress: Progress, width: int, *, solid: bool = True)
 
 def plain_line(label: str, progress: Progress) -> str:
     """The line for a log."""
-    total = f" of {progress.total}" if progress.total else ""
-    return ", ".join([f"{label}: {progress.stage}", f"frame {progress.done}{total}", *_figures(progress)[1:]])
+    count = [f"frame {progress.done} of {progress.total}"] if progress.total else []
+    return ", ".join([f"{label}: {progress.stage}", *count, *_pace(progress)])
 
 
 def bar(fraction: float, width: int, *, solid: bool = True) -> str:
@@ -153,10 +154,10 @@ def shorten(text: str, width: int) -> str:
     return f"{text}~" if width > 0 else ""
 
 
-def _figures(progress: Progress) -> list[str]:
-    parts = [f"{min(100 * progress.done // progress.total, 100)} %" if progress.total else f"{progress.done} frames"]
+def _pace(progress: Progress) -> list[str]:
+    parts: list[str] = []
     if progress.frames_per_second > 0:
         parts.append(f"{progress.frames_per_second:.1f} frames/s")
     if progress.seconds_left is not None and progress.done < progress.total:
-        parts.append(f"{format_duration(round(progress.seconds_left)).replace('.0 s', ' s')} left")
+        parts.append(f"{format_duration(progress.seconds_left, decimals=0)} left")
     return parts

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_STDERR = 2
 
 
 @contextmanager
@@ -18,6 +20,9 @@ def stop_on_signal() -> Generator[Callable[[], bool]]:
     def on_signal(number: int, _frame: FrameType | None) -> None:
         nonlocal stopped
         stopped = True
+        # Not print: the signal may come in the middle of another line's writing.
+        with suppress(OSError):
+            os.write(_STDERR, b"\nmien: stopping; once more ends at once\n")
         signal.signal(number, before[number])
 
     before = {int(number): signal.signal(number, on_signal) for number in _SIGNALS}
