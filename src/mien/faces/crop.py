@@ -20,8 +20,6 @@ Pixels = NDArray[np.uint8]
 Picture = Pixels | Frame
 """RGB uint8 (height, width, 3), or a frame whose display view is that."""
 
-_SHRINK_BELOW = 0.75  # scales under this alias visibly with linear sampling
-
 
 @dataclass(frozen=True, slots=True)
 class Crop:
@@ -78,11 +76,12 @@ def cut(picture: Picture, matrix: Floats, size: int) -> Pixels:
     Outside the picture its edge is repeated. Only the needed part of a frame is converted.
     """
     scale = math.sqrt(abs(float(np.linalg.det(matrix[:, :2]))))
-    area = _needed_area(matrix, size, *size_of(picture))
-    max_side = max(math.ceil(max(area.width, area.height) * scale), 1) if scale < _SHRINK_BELOW else None
-    view = view_of(picture, area, max_side)
+    # Shrinking by whole numbers is several times faster than by others; what remains is left to the warp.
+    divisor = max(round(1 / scale), 1)
+    area = _needed_area(matrix, size, divisor, *size_of(picture))
+    view = view_of(picture, area, -(-max(area.width, area.height) // divisor))
     # From the view's pixel centres over the picture to the crop's pixel centres.
-    zoom = np.array([area.width / view.shape[1], area.height / view.shape[0]], np.float32)
+    zoom = np.array([area.width / view.shape[1], area.height / view.shape[0]])
     turn = matrix[:, :2] * zoom
     shift = matrix[:, 2] + matrix[:, :2] @ np.array([area.x, area.y]) + turn @ np.array([0.5, 0.5]) - 0.5
     whole = np.concatenate([turn, shift[:, None]], axis=1)
@@ -117,16 +116,19 @@ def view_of(picture: Picture, area: Rect | None = None, max_side: int | None = N
     return cast(Pixels, cv2.resize(part, inner, interpolation=cv2.INTER_AREA))
 
 
-def _needed_area(matrix: Floats, size: int, width: int, height: int) -> Rect:
+def _needed_area(matrix: Floats, size: int, divisor: int, width: int, height: int) -> Rect:
+    """The part of a picture that a crop needs, in multiples of twice the divisor (chroma is shrunk as well)."""
     corners = np.array([[0, 0, 0], [size, 0, 0], [0, size, 0], [size, size, 0]], np.float32)
     points = uncrop(corners, matrix)[:, :2]
-    low = np.floor(points.min(axis=0)).astype(int) - 2
-    high = np.ceil(points.max(axis=0)).astype(int) + 2
-    inside = Rect(int(low[0]), int(low[1]), *(int(side) for side in high - low)).clip(width, height)
+    margin, step = 2 * divisor, 2 * divisor
+    left, top = ((points.min(axis=0) - margin) // 2 * 2).astype(int).tolist()
+    right, bottom = (points.max(axis=0) + margin).astype(int).tolist()
+    needed = Rect(left, top, -(-(right - left) // step) * step, -(-(bottom - top) // step) * step)
+    inside = needed.clip(width, height)
     if inside is not None:
         return inside
     # Wholly outside: one pixel of the nearest edge stands for everything.
-    return Rect(min(max(int(low[0]), 0), width - 1), min(max(int(low[1]), 0), height - 1), 1, 1)
+    return Rect(min(max(left, 0), width - 1), min(max(top, 0), height - 1), 1, 1)
 
 
 def _turn(angle: float) -> Floats:

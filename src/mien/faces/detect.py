@@ -115,7 +115,9 @@ def distinct(detections: Sequence[Detection], overlap: float = 0.3) -> list[Dete
 def whole_view(picture: Picture) -> View:
     """The whole picture, shrunk."""
     width, height = size_of(picture)
-    return View(view_of(picture, None, VIEW), Rect(0, 0, width, height))
+    longer = max(width, height)
+    side = longer // -(-longer // VIEW)  # shrinking by a whole number is several times faster
+    return View(view_of(picture, None, side), Rect(0, 0, width, height))
 
 
 def margin_view(picture: Picture) -> View:
