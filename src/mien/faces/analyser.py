@@ -103,10 +103,11 @@ class FaceAnalyser:
         """The detections that the landmarker agrees are faces, without doubles, largest first."""
         fitted = self._settle(picture, [Crop.around_detection(one, face_mesh.MARGIN) for one in detections])
         faces = [face for face in fitted if face.score >= PRESENT and oddness(face.landmarks) < SURE]
-        # The landmarker also reads faces upside down, with confidence: try what may be one turned.
+        # The landmarker also reads faces upside down, with confidence: try what may be one turned. Quarter turns are
+        # left out: the detector tells them itself, and a lively upright face can look less odd when read sideways.
         for doubtful in (face for face in fitted if face.score < PRESENT or oddness(face.landmarks) >= SURE):
             crop = Crop.around_landmarks(doubtful.landmarks, face_mesh.MARGIN)
-            turned = self._settle(picture, [crop.turned(quarters) for quarters in range(4)])
+            turned = self._settle(picture, [crop.turned(quarters) for quarters in (0, 2)])
             present = [face for face in turned if face.score >= (PRESENT if _plausible(face) else CERTAIN)]
             faces += sorted(present, key=lambda face: oddness(face.landmarks))[:1]
         return _without_doubles(faces)
