@@ -17,7 +17,7 @@ from mien.errors import UnreadableError, UsageError
 from mien.media.animations import apng, gif, webp
 from mien.media.animations.encoder import AnimationInfo, Encoder
 from mien.media.arrays import ArrayFrame
-from mien.media.files import publish, read_bytes, writing
+from mien.media.files import read_bytes, renaming, writing
 from mien.media.profiles import space_or_srgb
 from mien.media.stills.still import open_image, reading
 
@@ -123,7 +123,7 @@ class AnimationWriter:
 
     def __enter__(self) -> Self:
         with ExitStack() as stack, writing(self.path):
-            part = stack.enter_context(publish(self.path))
+            part = stack.enter_context(renaming(self.path))
             self._file = stack.enter_context(part.open("w+b"))
             self._encoder = _FORMATS[self._name].encoder(self._file, self._info)
             stack.push(self._finish)

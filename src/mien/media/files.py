@@ -55,8 +55,8 @@ def writing(path: str | Path) -> Generator[None]:
 
 
 @contextmanager
-def publish(path: str | Path) -> Generator[Path]:
-    """A path beside `path` to write to; renamed to `path` on a clean exit, deleted on an error.
+def renaming(path: str | Path) -> Generator[Path]:
+    """A path beside `path` to write to; renamed to `path` on a clean exit, deleted on an error of whoever writes.
 
     Raises:
         UnwritableError: the directory is missing, or the result cannot be renamed.
@@ -73,11 +73,22 @@ def publish(path: str | Path) -> Generator[Path]:
         part.unlink(missing_ok=True)
 
 
+@contextmanager
+def publish(path: str | Path) -> Generator[Path]:
+    """As `renaming`, where the body does nothing but write: its errors are `writing`'s.
+
+    Raises:
+        UnwritableError: the directory is missing or read-only, or the disk is full.
+    """
+    with writing(path), renaming(path) as part:
+        yield part
+
+
 def write_bytes(path: str | Path, data: bytes) -> None:
     """Write a whole file, published by an atomic rename.
 
     Raises:
         UnwritableError: the directory is missing or read-only, or the disk is full.
     """
-    with publish(path) as part, writing(path):
+    with publish(path) as part:
         part.write_bytes(data)

@@ -9,12 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mien.errors import UnreadableError
+from mien.media.animation import AnimationSource
 from mien.media.arrays import ArrayFrame
-from mien.media.files import read_bytes, write_bytes
+from mien.media.files import read_bytes, read_head, write_bytes
 from mien.media.palette import colours_of, remap
 from mien.media.profiles import space_or_srgb
-from mien.media.stills.formats import FORMATS, convert, format_of_content, format_of_suffix
+from mien.media.stills.formats import FORMATS, HEAD_SIZE, convert, format_of_content, format_of_suffix, is_gif
 from mien.media.stills.still import CHANNELS, Still, reading
+from mien.media.video import VideoSource
 
 
 class Picture(ArrayFrame):
@@ -87,7 +89,13 @@ def read_rgb(path: str | Path) -> NDArray[np.uint8]:
         UnreadableError: missing, empty, damaged, cut short, or neither picture nor video.
         UnsupportedMediaError: a kind that needs an extra.
     """
-    return read_picture(path).display()
+    head = read_head(path, HEAD_SIZE)
+    if format_of_content(head):
+        return read_picture(path).display()
+    with AnimationSource(path) if is_gif(head) else VideoSource(path) as source:
+        for frame in source.frames():
+            return frame.display()
+    raise UnreadableError(f"{path} has no picture that can be decoded")
 
 
 def _to_srgb(still: Still) -> Still:

@@ -14,14 +14,12 @@ from mien.errors import UnreadableError
 from mien.media.arrays import UPRIGHT
 from mien.media.files import read_head
 from mien.media.metadata import Metadata
+from mien.media.pictures import read_picture
 from mien.media.profiles import describe
-from mien.media.stills.formats import format_of_content
-from mien.media.stills.still import reading
+from mien.media.stills.formats import HEAD_SIZE, format_of_content, is_gif
+from mien.media.stills.still import mode_of, reading
 
 Kind = Literal["picture", "animation", "video"]
-
-_HEAD = 4096
-"""Bytes that tell every format."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,9 +30,9 @@ class Probe:
     format: str
     """`JPEG`, `PNG`, `GIF`, ...; for a video its container's name."""
     width: int
-    """Columns, seen upright."""
+    """Columns, seen upright (of a video as stored: rotation is said with its frames)."""
     height: int
-    """Rows, seen upright."""
+    """Rows, likewise."""
     mode: str | None = None
     """Pillow's name of a picture's channels: `RGB`, `RGBA`, `L`, `P`, `CMYK`, ..."""
     profile: str | None = None
@@ -50,11 +48,12 @@ def probe(path: str | Path) -> Probe:
         UnreadableError: missing, a directory, empty, damaged, or none of the three.
         UnsupportedMediaError: a picture that needs an extra.
     """
-    head = read_head(path, _HEAD)
-    is_gif = head.startswith((b"GIF87a", b"GIF89a"))
-    name = "GIF" if is_gif else format_of_content(head)
+    head = read_head(path, HEAD_SIZE)
+    name = "GIF" if is_gif(head) else format_of_content(head)
     if name is None:
         return _probe_video(path)
+    if name == "HEIC":
+        return _probe_heic(path)
     with reading(path):
         return _probe_picture(path, name)
 
@@ -73,6 +72,21 @@ def _probe_picture(path: str | Path, name: str) -> Probe:
             profile=describe(metadata.icc) if metadata.icc else None,
             turned=metadata.orientation != UPRIGHT,
         )
+
+
+def _probe_heic(path: str | Path) -> Probe:
+    # Its library reads headers only together with the rest.
+    picture = read_picture(path)
+    metadata = picture.still.metadata
+    return Probe(
+        kind="picture",
+        format="HEIC",
+        width=picture.width,
+        height=picture.height,
+        mode=mode_of(picture.still),
+        profile=describe(metadata.icc) if metadata.icc else None,
+        turned=metadata.orientation != UPRIGHT,
+    )
 
 
 def _probe_video(path: str | Path) -> Probe:

@@ -14,7 +14,7 @@ from mien.media.arrays import Pixels
 from mien.media.metadata import Metadata
 from mien.media.palette import colours_of
 from mien.media.profiles import ColourModel
-from mien.media.stills import bmp, jpeg, png, tiff, webp
+from mien.media.stills import avif, bmp, heic, jpeg, png, tiff, webp
 from mien.media.stills.still import CHANNELS, Still
 
 
@@ -40,6 +40,8 @@ FORMATS = MappingProxyType(
         "PNG": Format(png.read, png.write, (".png",), ("grey", "rgb"), True, True, 65535, True),
         "WEBP": Format(webp.read, webp.write, (".webp",), ("rgb",), True, False, 255, True),
         "TIFF": Format(tiff.read, tiff.write, (".tif", ".tiff"), ("grey", "rgb", "cmyk"), True, True, 65535, True),
+        "AVIF": Format(avif.read, avif.write, (".avif",), ("rgb",), True, False, 1023, True),
+        "HEIC": Format(heic.read, heic.write, (".heic", ".heif"), ("grey", "rgb"), True, False, 1023, True),
         "BMP": Format(bmp.read, bmp.write, (".bmp", ".dib"), ("grey", "rgb"), False, True, 255, False),
     }
 )
@@ -56,6 +58,15 @@ def format_of_suffix(suffix: str) -> str:
             return name
     endings = ", ".join(entry.suffixes[0] for entry in FORMATS.values())
     raise UnsupportedMediaError(f"a picture cannot be written as '{suffix or 'a file without ending'}': use {endings}")
+
+
+HEAD_SIZE = 4096
+"""Bytes from the start of a file that tell its format."""
+
+
+def is_gif(head: bytes) -> bool:
+    """Whether a file that starts with `head` is a GIF, which counts as an animation."""
+    return head.startswith((b"GIF87a", b"GIF89a"))
 
 
 def format_of_content(data: bytes) -> str | None:
