@@ -70,7 +70,10 @@ def mesh_map(
     inside = owner >= 0
     affine = _triangle_affines(source[triangles], corners[..., :2], facing)[owner[inside]]
     points = np.stack([x[inside], y[inside]], -1)
-    grid[inside] = np.einsum("nij,nj->ni", affine[:, :, :2], points) + affine[:, :, 2]
+    shown = np.einsum("nij,nj->ni", affine[:, :, :2], points) + affine[:, :, 2]
+    # Triangles are drawn with their border; thin ones must not reach beyond themselves there.
+    low, high = source[triangles].min(1), source[triangles].max(1)
+    grid[inside] = np.clip(shown, low[owner[inside]], high[owner[inside]])
     grid -= 0.5
     if step == 1:
         return grid[: size[1], : size[0]]
@@ -110,7 +113,7 @@ def grain(frame: NDArray[np.uint8], sigma: float, seed: int) -> NDArray[np.uint8
     """Camera noise: Gaussian of `sigma` levels, the same for the same `seed`."""
     noise = np.empty(frame.shape, np.int16)
     cv2.setRNGSeed(seed)
-    cv2.randn(noise, 0, sigma)
+    cv2.randn(noise, (0.0,) * 3, (sigma,) * 3)
     return cv2.add(frame, noise, dtype=cv2.CV_8U)
 
 
