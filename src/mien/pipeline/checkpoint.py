@@ -81,6 +81,11 @@ class Checkpoint:
         """Where the survey is kept."""
         return self.folder / "people.npz"
 
+    @property
+    def has_parts(self) -> bool:
+        """True if a segment is finished."""
+        return any(self.folder.glob("*.packets"))
+
     def packets_path(self, segment: _Numbered) -> Path:
         """Where the packets of a segment are published when they are complete."""
         return self.folder / f"{segment.number:04d}.packets"

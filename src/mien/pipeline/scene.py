@@ -9,6 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from mien.edit.effect import Effect
 from mien.faces.face import TrackedFace
 from mien.geometry import Rect
 from mien.media.frame import Frame
@@ -19,20 +20,6 @@ class Follower(Protocol):
 
     def update(self, frame: Frame) -> Sequence[TrackedFace]:
         """The faces of the next frame."""
-        ...
-
-
-class Effect(Protocol):
-    """Changes one face; see `mien.edit.effect`."""
-
-    def rect(self, face: TrackedFace, width: int, height: int) -> Rect | None:
-        """What it wants to see and change, or None if the face is outside."""
-        ...
-
-    def edit(
-        self, patch: NDArray[np.float32], rect: Rect, face: TrackedFace, others: Sequence[TrackedFace]
-    ) -> NDArray[np.float32]:
-        """The patch (working RGB) with the face changed; `patch` itself stays as it is."""
         ...
 
 
@@ -68,13 +55,9 @@ class Scene:
         return self._follower.update(frame)
 
     def plan(self, frame: Frame, faces: Sequence[TrackedFace]) -> list[FaceEdit]:
-        """The faces that have a role and show in the frame, in the order they are edited."""
-        edits: list[FaceEdit] = []
-        for face in faces:
-            role = self._role_of(face, faces)
-            if role is not None and (rect := self._rect(role, face, frame)) is not None:
-                edits.append(FaceEdit(face, role, rect))
-        return edits
+        """The faces that have a role, in the order they are edited."""
+        roles = [(face, self._role_of(face, faces)) for face in faces]
+        return [FaceEdit(face, role, self._rect(role, face, frame)) for face, role in roles if role is not None]
 
     def rehearse(self, frame: Frame, edits: Sequence[FaceEdit], faces: Sequence[TrackedFace]) -> None:
         """Let the effects see a frame before the first one that is edited; its pixels stay as they are."""
@@ -87,10 +70,9 @@ class Scene:
             before, after = self._patches(frame, edit, faces)
             frame.apply(edit.rect, before, after)
 
-    def _rect(self, role: int, face: TrackedFace, frame: Frame) -> Rect | None:
-        rects = [effect.rect(face, frame.width, frame.height) for effect in self._effects[role]]
-        shown = [rect for rect in rects if rect is not None]
-        return bounding(shown).align(frame.step, frame.width, frame.height) if shown else None
+    def _rect(self, role: int, face: TrackedFace, frame: Frame) -> Rect:
+        rect = bounding([effect.rect(face, frame.width, frame.height) for effect in self._effects[role]])
+        return rect.align(frame.step, frame.width, frame.height) or rect
 
     def _patches(
         self, frame: Frame, edit: FaceEdit, faces: Sequence[TrackedFace]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,8 +50,8 @@ class Span(Protocol):
 class Writer(Protocol):
     """Encodes frames."""
 
-    def write(self, frame: Frame) -> None:
-        """Take the next frame."""
+    def write(self, frame: Any) -> None:
+        """Take the next of the frames that the same wiring gave."""
         ...
 
 
@@ -68,7 +68,7 @@ class Wiring:
     writer: Callable[[Span], AbstractContextManager[Writer]]
     """Publishes the packets of a segment when it is left without an error."""
     counted: Callable[[Span, Tally], None]
-    """Told the counts of a segment just before its packets are published."""
+    """Told the counts of a segment just before its packets are published; an error discards them."""
 
 
 @dataclass(slots=True)
@@ -213,9 +213,9 @@ class _SegmentEncoder:
 
     def _finish(self) -> None:
         if self._part is not None:
-            self._wiring.counted(self._part.span, self._part.tally)
-            self._part = self._writer = None
-            self._open.close()
+            part, self._part, self._writer = self._part, None, None
+            with self._open.pop_all():  # An error while counting discards the packets.
+                self._wiring.counted(part.span, part.tally)
 
     def __enter__(self) -> _SegmentEncoder:
         return self

@@ -1,0 +1,63 @@
+"""From a recipe to a report: checks, then the job that fits the target."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+
+import cv2
+
+import mien
+from mien.errors import Interrupted
+from mien.media.probe import Kind, probe
+from mien.pipeline.job import Job, check_effects
+from mien.pipeline.meter import Meter
+from mien.pipeline.output import check_output
+from mien.pipeline.progress import ProgressCallback
+from mien.pipeline.video_job import run_video
+from mien.pipeline.whole_job import run_animation, run_picture
+from mien.pipeline.workshop import Workshop
+from mien.recipe import Recipe
+from mien.report import Report
+
+_RUNS: dict[Kind, Callable[[Job], None]] = {
+    "picture": run_picture,
+    "animation": run_animation,
+    "video": run_video,
+}
+
+
+def run_job(recipe: Recipe, workshop: Workshop, *, progress: ProgressCallback, cancelled: Callable[[], bool]) -> Report:
+    """Do one job.
+
+    Raises:
+        Interrupted: `cancelled` said so, or Ctrl-C in the calling thread.
+        MienError: it cannot be done; see `mien.errors`.
+    """
+    check_effects(recipe)
+    check_output(recipe)
+    run = _RUNS[probe(recipe.target).kind]
+    report = Report(
+        target=recipe.target, output=recipe.output, version=mien.__version__, price_per_hour=recipe.price_per_hour
+    )
+    meter = Meter(workshop.analyser.sessions)
+    for warning in workshop.analyser.warnings:
+        report.warn(warning)
+    try:
+        with _single_threaded_pixels():
+            run(Job(recipe, workshop, report, meter, progress, cancelled))
+    except KeyboardInterrupt as error:
+        raise Interrupted("stopped by Ctrl-C") from error
+    meter.fill(report, workshop.analyser.sessions)
+    return report
+
+
+@contextmanager
+def _single_threaded_pixels() -> Generator[None]:
+    """OpenCV without threads of its own: stages run side by side already, and more threads only wait for each other."""
+    before = cv2.getNumThreads()
+    cv2.setNumThreads(1)
+    try:
+        yield
+    finally:
+        cv2.setNumThreads(before)

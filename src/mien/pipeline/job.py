@@ -1,0 +1,164 @@
+"""What the jobs of all kinds of targets share."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from mien.edit.effect import Effect
+from mien.edit.source import SourceFace
+from mien.edit.swap import GeometricSwap
+from mien.errors import Interrupted, NoFaceError, RecipeError
+from mien.faces.people import People
+from mien.media.files import publish
+from mien.pipeline.casting import RoleOf, cast_people, nobody
+from mien.pipeline.executor import Execution
+from mien.pipeline.meter import Meter
+from mien.pipeline.progress import Progress, ProgressMeter
+from mien.pipeline.samples import Monitor
+from mien.pipeline.tally import Tally, summarise
+from mien.pipeline.workshop import Workshop
+from mien.recipe import Recipe
+from mien.report import Report
+
+
+def _swap(role: SourceFace, workshop: Workshop, recipe: Recipe) -> Effect:
+    return GeometricSwap(role, workshop.analyser, shape=recipe.shape)
+
+
+EFFECTS: Mapping[str, Callable[[SourceFace, Workshop, Recipe], Effect]] = {"swap": _swap}
+"""Effects that a recipe can name, and how each is made for a role."""
+
+
+@dataclass(slots=True)
+class Job:
+    """A recipe in work."""
+
+    recipe: Recipe
+    workshop: Workshop
+    report: Report
+    meter: Meter
+    progress: Callable[[Progress], None]
+    cancelled: Callable[[], bool]
+    roles: tuple[SourceFace, ...] = field(default=())
+    """Whose faces appear; a role's number is its place here."""
+
+    @contextmanager
+    def stage(self, name: str, words: str) -> Generator[None]:
+        """Tell the user about a step (`words`) and count its time under `name`.
+
+        Raises:
+            Interrupted: the job was cancelled.
+        """
+        if self.cancelled():
+            raise Interrupted(f"stopped before {words}")
+        self.progress(Progress(words, 0, 0))
+        began = time.perf_counter()
+        yield
+        self.report.stages[name] = self.report.stages.get(name, 0.0) + time.perf_counter() - began
+
+    def build_roles(self) -> None:
+        """Make the people of the recipe's source pictures.
+
+        Raises:
+            UnreadableError, NoFaceError, UnfitSourceError: a source picture cannot be used; the message names it.
+        """
+        began = time.perf_counter()
+        self.roles = self.workshop.roles(self.recipe)
+        for role in self.roles:
+            for warning in role.warnings:
+                self.report.warn(warning)
+        self.report.stages["sources"] = time.perf_counter() - began
+
+    def cast(self, people: People) -> RoleOf:
+        """Who of the target's people plays which role.
+
+        Raises:
+            NoFaceError: nobody is the one asked for.
+        """
+        self.report.people = len(people.persons)
+        return cast_people(self.recipe, people, self.workshop.references(self.recipe))
+
+    def cast_nobody(self, error: NoFaceError) -> RoleOf:
+        """What `error`, raised by `cast`, means for the job: that nobody is replaced.
+
+        Raises:
+            NoFaceError: the recipe does not allow it.
+        """
+        if not self.recipe.allow_no_face:
+            raise error
+        self.report.warn(str(error))
+        return nobody
+
+    def ticker(self, total: int, already_done: int = 0) -> Callable[[int], None]:
+        """Turns counts of finished frames into progress."""
+        meter = ProgressMeter("swapping", total, already_done=already_done)
+
+        def tick(done: int) -> None:
+            self.progress(meter.at(time.perf_counter(), done))
+
+        tick(0)
+        return tick
+
+    def make_effects(self) -> dict[int, list[Effect]]:
+        """A fresh set of effects for each role."""
+        return make_effects(self.recipe, self.roles, self.workshop)
+
+    def make_monitor(self) -> Monitor:
+        """Measures results against this job's sources."""
+        return Monitor(self.workshop.analyser, {number: role.embedding for number, role in enumerate(self.roles)})
+
+    def account(self, tallies: Sequence[Tally], execution: Execution | None) -> None:
+        """Write what was counted and how long stages took into the report."""
+        summarise(tallies, self.report)
+        if execution is not None:
+            self.report.stages |= execution.busy_seconds
+            if execution.first_done is not None:
+                self.report.first_frame_seconds = execution.first_done - self.meter.began
+
+    def require_faces(self) -> None:
+        """Decide what it means that no face was replaced.
+
+        Raises:
+            NoFaceError: the recipe does not allow it.
+        """
+        asked = self.recipe.faces != "all" or self.recipe.reference or self.recipe.map
+        what = "none of the faces asked for" if asked else "no face"
+        if not self.recipe.allow_no_face:
+            raise NoFaceError(
+                f"{self.recipe.target} shows {what}: name another target, other faces, or allow it (allow_no_face)"
+            )
+        self.report.warn(f"the target shows {what}: it is left as it is")
+
+    def copy_target(self) -> bool:
+        """Make the output a copy of the target, bit for bit; False where the recipe asks for something else."""
+        recipe = self.recipe
+        as_it_is = (recipe.start, recipe.end, recipe.crf, recipe.preset, recipe.codec, recipe.audio)
+        if as_it_is != (None, None, None, None, "auto", "keep"):
+            return False
+        if Path(recipe.output).suffix.lower() != Path(recipe.target).suffix.lower():
+            return False
+        with publish(recipe.output) as part:
+            shutil.copyfile(recipe.target, part)
+        return True
+
+
+def check_effects(recipe: Recipe) -> None:
+    """Check that every effect exists.
+
+    Raises:
+        RecipeError: one does not.
+    """
+    if unknown := [name for name in recipe.effects if name not in EFFECTS]:
+        raise RecipeError(f"unknown effect '{unknown[0]}': there is {', '.join(EFFECTS)}")
+
+
+def make_effects(recipe: Recipe, roles: Sequence[SourceFace], workshop: Workshop) -> dict[int, list[Effect]]:
+    """A fresh set of the recipe's effects for each role."""
+    return {
+        number: [EFFECTS[name](role, workshop, recipe) for name in recipe.effects] for number, role in enumerate(roles)
+    }

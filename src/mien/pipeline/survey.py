@@ -1,0 +1,117 @@
+"""A short look over a target before its first frame is edited: who is there."""
+
+from __future__ import annotations
+
+import io
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from mien.faces.analyser import FaceAnalyser, make_face
+from mien.faces.people import Sample
+from mien.media.frame import Frame
+from mien.media.video import VideoSource
+from mien.pipeline.checkpoint import write_atomically
+from mien.pipeline.samples import spread
+
+LOOKS = 16
+"""Frames that are looked at, at most."""
+THOROUGH_LOOKS = 200
+"""The same where somebody asked for was not among those."""
+_ENOUGH = 8
+"""With so many keyframes to look at, no others are decoded."""
+_DECODED_PIXELS = 6_000_000
+"""Bound of decoding per look where keyframes are rare: three frames of 1080p, about 20 ms."""
+_PATIENCE = 3
+"""Looks without a face after which turned and far faces are no longer searched for, which costs ten times as much."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """Half-open range of frames to decode, of which every `step`-th is looked at."""
+
+    first: int
+    end: int
+    step: int
+
+
+def plan_looks(keyframes: Sequence[int], frames: int, pixels: int, looks: int = LOOKS) -> list[Look]:
+    """Which frames to look at: keyframes spread over the video, and frames after them where those are too few.
+
+    Args:
+        keyframes: indices at which decoding can start, ascending.
+        frames: length of the video.
+        pixels: of a frame.
+        looks: how many, about.
+    """
+    starts = sorted({_last_before(keyframes, index) for index in spread(frames, looks)})
+    if len(starts) >= min(_ENOUGH, frames):
+        return [Look(start, start + 1, 1) for start in starts]
+    each = -(-looks // len(starts))
+    step = max(_DECODED_PIXELS // pixels, 1)
+    ends = [*starts[1:], frames]
+    return [Look(start, min(start + each * step, end), step) for start, end in zip(starts, ends, strict=True)]
+
+
+def survey_video(source: VideoSource, analyser: FaceAnalyser, looks: int = LOOKS) -> list[Sample]:
+    """The faces of the frames looked at."""
+    info = source.info
+    plan = plan_looks(source.keyframes(), info.frame_count, info.width * info.height, looks)
+    return survey_frames(_frames(source, plan), analyser)
+
+
+def survey_frames(frames: Iterable[Frame], analyser: FaceAnalyser) -> list[Sample]:
+    """The faces of each frame, with embeddings."""
+    samples: list[Sample] = []
+    for number, frame in enumerate(frames):
+        patient = number < _PATIENCE and not samples
+        faces = analyser.find(frame) if patient else analyser.find_upright(frame)
+        embeddings = analyser.embed(frame, faces)
+        samples += [
+            Sample(frame.index, replace(face, embedding=embedding))
+            for face, embedding in zip(faces, embeddings, strict=True)
+        ]
+    return samples
+
+
+def save_samples(samples: Sequence[Sample], path: Path) -> None:
+    """Keep a survey for a run that resumes.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    content = io.BytesIO()
+    np.savez(
+        content,
+        frames=np.array([sample.frame for sample in samples], np.int64),
+        scores=np.array([sample.face.score for sample in samples], np.float64),
+        landmarks=np.array([sample.face.landmarks for sample in samples], np.float32),
+        embeddings=np.array([sample.embedding for sample in samples], np.float32),
+    )
+    write_atomically(path, content.getvalue())
+
+
+def load_samples(path: Path) -> list[Sample]:
+    """The inverse of `save_samples`, bit for bit."""
+    with np.load(path) as kept:
+        rows = zip(kept["frames"], kept["scores"], kept["landmarks"], kept["embeddings"], strict=True)
+        return [
+            Sample(int(frame), replace(make_face(landmarks, float(score)), embedding=embedding))
+            for frame, score, landmarks, embedding in rows
+        ]
+
+
+def _frames(source: VideoSource, looks: Sequence[Look]) -> Iterator[Frame]:
+    for look in looks:
+        for frame in source.frames(look.first, look.end):
+            if (frame.index - look.first) % look.step == 0:
+                yield frame
+
+
+def _last_before(keyframes: Sequence[int], index: int) -> int:
+    """The last keyframe at or before `index`; 0 if there is none."""
+    at = bisect_left(keyframes, index + 1)
+    return keyframes[at - 1] if at else 0

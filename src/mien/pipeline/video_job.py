@@ -1,0 +1,166 @@
+"""A video: surveyed, swapped in segments that outlive the run, joined."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import mien
+from mien.errors import NoFaceError
+from mien.faces.people import People, tell_apart
+from mien.faces.track import Tracker
+from mien.media.encoding import Encoding, choose_encoding
+from mien.media.segments import SegmentWriter, join, usable
+from mien.media.timing import Segment
+from mien.media.video import VideoSource
+from mien.pipeline.casting import RoleOf
+from mien.pipeline.checkpoint import Checkpoint, Identity, open_checkpoint
+from mien.pipeline.executor import Execution
+from mien.pipeline.job import Job
+from mien.pipeline.samples import SamplePlan
+from mien.pipeline.scene import Scene
+from mien.pipeline.segmented import Span, Wiring, run_segments
+from mien.pipeline.survey import LOOKS, THOROUGH_LOOKS, load_samples, save_samples, survey_video
+from mien.pipeline.tally import Tally
+from mien.recipe import Position, Recipe
+
+
+def run_video(job: Job) -> None:
+    """Do a job whose target is a video.
+
+    Raises:
+        UnreadableError, UnsupportedMediaError, UnwritableError: as reading and writing do.
+        UsageError: `resume` was asked for and the parts there are of another job, or nothing lies in the range.
+        NoFaceError: there is no face to replace, and the recipe does not allow that.
+        Interrupted: the job was stopped.
+    """
+    # The source pictures are read on the side: the first frame comes the sooner.
+    with ThreadPoolExecutor(1, "mien-sources") as pool:
+        building = pool.submit(job.build_roles)
+        with job.stage("open", "opening"):
+            source = open_target(job.recipe)
+            encoding = encoding_for(job.recipe, source)
+        with source, _checkpoint(job, encoding) as checkpoint:
+            with job.stage("survey", "looking who is there"):
+                people, role_of = _cast(job, source, checkpoint)
+            building.result()
+            video = _VideoJob(job, source, encoding, checkpoint, people, role_of)
+            execution = video.make_segments()
+            video.conclude(execution)
+
+
+def open_target(recipe: Recipe) -> VideoSource:
+    """The part of the target video that the recipe asks for.
+
+    Raises:
+        UnreadableError, UsageError: see `VideoSource`.
+    """
+    start, end = (Position.parse(text) if text is not None else None for text in (recipe.start, recipe.end))
+    return VideoSource(recipe.target, start=start, end=end)
+
+
+def encoding_for(recipe: Recipe, source: VideoSource) -> Encoding:
+    """How the result is encoded.
+
+    Raises:
+        UnsupportedMediaError: see `choose_encoding`.
+    """
+    suffix = Path(recipe.output).suffix
+    return choose_encoding(source.info, suffix, codec=recipe.codec, crf=recipe.crf, preset=recipe.preset)
+
+
+@contextmanager
+def _checkpoint(job: Job, encoding: Encoding) -> Generator[Checkpoint]:
+    """The job's checkpoint; removed in the end, unless an error leaves finished parts in it."""
+    recipe = job.recipe
+    identity = Identity.of(recipe, encoding, mien.__version__)
+    checkpoint, discarded = open_checkpoint(Path(recipe.output), identity, resume=recipe.resume)
+    if discarded:
+        job.report.warn("finished parts of an earlier run were thrown away, as 'resume' was not given")
+    try:
+        yield checkpoint
+    except BaseException:
+        if not checkpoint.has_parts:
+            checkpoint.remove()
+        raise
+    checkpoint.remove()
+
+
+def _cast(job: Job, source: VideoSource, checkpoint: Checkpoint) -> tuple[People, RoleOf]:
+    """Who is in the target and who of them is replaced. A run that resumes goes by what the first one saw."""
+    path = checkpoint.survey_path
+    if not path.exists():
+        samples = survey_video(source, job.workshop.analyser, LOOKS)
+        try:
+            job.cast(tell_apart(samples))
+        except NoFaceError:
+            samples = survey_video(source, job.workshop.analyser, THOROUGH_LOOKS)
+        save_samples(samples, path)
+    people = tell_apart(load_samples(path))
+    try:
+        return people, job.cast(people)
+    except NoFaceError as error:
+        return people, job.cast_nobody(error)
+
+
+@dataclass(frozen=True, slots=True)
+class _VideoJob:
+    job: Job
+    source: VideoSource
+    encoding: Encoding
+    checkpoint: Checkpoint
+    people: People
+    role_of: RoleOf
+
+    @property
+    def segments(self) -> tuple[Segment, ...]:
+        return self.source.segments(self.job.recipe.segment_seconds)
+
+    def make_segments(self) -> Execution:
+        """Make those that are not there yet."""
+        info, job = self.source.info, self.job
+        finished = [segment for segment in self.segments if self._is_finished(segment)]
+        unfinished = [segment for segment in self.segments if segment not in finished]
+        job.report.segments, job.report.segments_reused = len(self.segments), len(finished)
+        wiring = Wiring(
+            frames=self.source.frames,
+            scene=self._scene,
+            monitor=job.make_monitor,
+            samples=SamplePlan.spread(info.frame_count, float(info.frame_rate)),
+            writer=self._writer,
+            counted=lambda span, tally: self.checkpoint.save_counts(span, tally.to_mapping()),
+        )
+        already = sum(segment.end - segment.first for segment in finished)
+        tick = job.ticker(info.frame_count, already)
+        return run_segments(unfinished, wiring, tick=tick, cancelled=job.cancelled)
+
+    def conclude(self, execution: Execution) -> None:
+        """Write the output and the report."""
+        job, recipe = self.job, self.job.recipe
+        made = [segment for segment in self.segments if self.checkpoint.is_finished(segment)]
+        tallies = [Tally.from_mapping(self.checkpoint.load_counts(segment)) for segment in made]
+        job.account(tallies, execution)
+        job.report.media_seconds = self.source.info.duration_s
+        for warning in (*self.encoding.warnings, *self.source.warnings):
+            job.report.warn(warning)
+        if not job.report.faces:
+            job.require_faces()
+            if job.copy_target():
+                return
+        with job.stage("join", "writing the output"):
+            paths = [self.checkpoint.packets_path(segment) for segment in made]
+            for warning in join(self.source, paths, recipe.output, audio=recipe.audio):
+                job.report.warn(warning)
+
+    def _is_finished(self, segment: Segment) -> bool:
+        return usable(self.checkpoint.packets_path(segment), self.encoding)
+
+    def _scene(self) -> Scene:
+        return Scene(Tracker(self.job.workshop.analyser, self.people), self.job.make_effects(), self.role_of)
+
+    def _writer(self, span: Span) -> AbstractContextManager[Any]:
+        return SegmentWriter(self.checkpoint.packets_path(span), self.source, self.encoding)

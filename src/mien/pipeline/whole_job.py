@@ -1,0 +1,125 @@
+"""Pictures and animations: made in one go, nothing to resume."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Self
+
+from mien.faces.people import tell_apart
+from mien.faces.track import Tracker
+from mien.media.animation import AnimationSource, AnimationWriter
+from mien.media.frame import Frame
+from mien.media.pictures import Picture, read_picture, write_picture
+from mien.pipeline.casting import RoleOf
+from mien.pipeline.job import Job
+from mien.pipeline.samples import SamplePlan, spread
+from mien.pipeline.scene import Follower, Scene
+from mien.pipeline.segmented import Span, Wiring, Writer, run_segments
+from mien.pipeline.stills import StillFollower
+from mien.pipeline.survey import LOOKS, survey_frames
+from mien.pipeline.tally import Tally
+
+
+@dataclass(frozen=True, slots=True)
+class _Whole:
+    """The one segment of such a job."""
+
+    end: int
+    number: int = 0
+    first: int = 0
+
+
+def run_picture(job: Job) -> None:
+    """Do a job whose target is a picture.
+
+    Raises:
+        UnreadableError, UnsupportedMediaError, UnwritableError: as reading and writing do.
+        NoFaceError: there is no face to replace, and the recipe does not allow that.
+    """
+    with job.stage("read", "reading"):
+        picture = read_picture(job.recipe.target)
+        job.build_roles()
+    with job.stage("find", "finding faces"):
+        samples = survey_frames([picture], job.workshop.analyser)
+        people = tell_apart(samples)
+    follower = StillFollower(samples, people)
+    _run(job, lambda: iter([picture]), 1, 1.0, follower, job.cast(people), _PictureWriter(picture, job))
+    for warning in picture.warnings:
+        job.report.warn(warning)
+
+
+def run_animation(job: Job) -> None:
+    """Do a job whose target is an animated picture.
+
+    Raises:
+        UnreadableError, UsageError, UnwritableError: as reading and writing do.
+        NoFaceError: there is no face to replace, and the recipe does not allow that.
+    """
+    with AnimationSource(job.recipe.target) as source:
+        info = source.info
+        job.report.media_seconds = info.duration_s
+        with job.stage("sources", "reading"):
+            job.build_roles()
+        with job.stage("survey", "looking who is there"):
+            wanted = set(spread(info.frame_count, LOOKS))
+            looks = (frame for frame in source.frames() if frame.index in wanted)
+            people = tell_apart(survey_frames(looks, job.workshop.analyser))
+        tracker = Tracker(job.workshop.analyser, people)
+        rate = info.frame_count / info.duration_s if info.duration_s else 10.0
+        writer = AnimationWriter(job.recipe.output, source)
+        _run(job, source.frames, info.frame_count, rate, tracker, job.cast(people), writer)
+        for warning in (*source.warnings, *writer.warnings):
+            job.report.warn(warning)
+
+
+class _PictureWriter:
+    """Writes the one frame it is given when it is left without an error."""
+
+    def __init__(self, picture: Picture, job: Job) -> None:
+        self._picture = picture
+        self._job = job
+
+    def write(self, frame: Frame) -> None:
+        """Take the frame, which is the picture itself."""
+        assert frame is self._picture
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if error is None:
+            for warning in write_picture(self._picture, self._job.recipe.output):
+                self._job.report.warn(warning)
+
+
+def _run(
+    job: Job,
+    frames: Callable[[], Iterator[Any]],
+    total: int,
+    frames_per_second: float,
+    follower: Follower,
+    role_of: RoleOf,
+    writer: AbstractContextManager[Writer],
+) -> None:
+    tallies: list[Tally] = []
+
+    def counted(_span: Span, tally: Tally) -> None:
+        tallies.append(tally)
+        if not tally.faces:
+            job.require_faces()
+
+    wiring = Wiring(
+        frames=lambda _first, _end: frames(),
+        scene=lambda: Scene(follower, job.make_effects(), role_of),
+        monitor=job.make_monitor,
+        samples=SamplePlan.spread(total, frames_per_second),
+        writer=lambda _span: writer,
+        counted=counted,
+    )
+    execution = run_segments([_Whole(total)], wiring, tick=job.ticker(total), cancelled=job.cancelled)
+    job.account(tallies, execution)
+    if not job.report.faces:
+        job.copy_target()
