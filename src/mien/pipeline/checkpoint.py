@@ -82,9 +82,9 @@ class Checkpoint:
         return self.folder / "people.npz"
 
     @property
-    def has_parts(self) -> bool:
-        """True if a segment is finished."""
-        return any(self.folder.glob("*.packets"))
+    def parts(self) -> int:
+        """Number of finished segments."""
+        return len(list(self.folder.glob("*.packets")))
 
     def packets_path(self, segment: _Numbered) -> Path:
         """Where the packets of a segment are published when they are complete."""

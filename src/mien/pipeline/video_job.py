@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import mien
-from mien.errors import NoFaceError
+from mien.errors import Interrupted, NoFaceError
 from mien.faces.people import People, tell_apart
 from mien.faces.track import Tracker
 from mien.media.encoding import Encoding, choose_encoding
@@ -83,11 +83,20 @@ def _checkpoint(job: Job, encoding: Encoding) -> Generator[Checkpoint]:
         job.report.warn("finished parts of an earlier run were thrown away, as 'resume' was not given")
     try:
         yield checkpoint
+    except (Interrupted, KeyboardInterrupt) as error:
+        raise Interrupted(_kept(checkpoint)) from error
     except BaseException:
-        if not checkpoint.has_parts:
-            checkpoint.remove()
+        _kept(checkpoint)
         raise
     checkpoint.remove()
+
+
+def _kept(checkpoint: Checkpoint) -> str:
+    """Keep the finished parts of a job that stops early, and say so."""
+    if parts := checkpoint.parts:
+        return f"stopped; {parts} finished {'part is' if parts == 1 else 'parts are'} kept for a run with 'resume'"
+    checkpoint.remove()
+    return "stopped; no part was finished, so nothing is kept"
 
 
 def _cast(job: Job, source: VideoSource, checkpoint: Checkpoint) -> tuple[People, RoleOf]:
