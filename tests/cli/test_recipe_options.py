@@ -166,7 +166,7 @@ def test_effects_without_a_swap_need_no_source():
 
 
 def test_a_plan_needs_no_output():
-    assert recipe_of("me.jpg", "clip.mp4", default_output="there.mp4").output == "there.mp4"
+    assert recipe_of("me.jpg", "clip.mp4", default_output="new-{}".format).output == "new-clip.mp4"
 
 
 def test_a_recipe_that_cannot_be_written_is_an_error(tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+from collections.abc import Callable
 from typing import Any
 
 from mien.errors import UnwritableError, UsageError
@@ -69,8 +70,12 @@ def add_job_arguments(parser: argparse.ArgumentParser) -> None:
     files.add_argument("--save-recipe", metavar="FILE", help="write the job as TOML, or JSON by its name")
 
 
-def read_recipe(options: argparse.Namespace, *, default_output: str | None = None) -> Recipe:
+def read_recipe(options: argparse.Namespace, *, default_output: Callable[[str], str] | None = None) -> Recipe:
     """The job that the options and the recipe file, if any, describe.
+
+    Args:
+        options: what `add_job_arguments` declares.
+        default_output: from the target to the output where none is named; without it one has to be named.
 
     Raises:
         UsageError: no target or no output is named.
@@ -91,7 +96,7 @@ def read_recipe(options: argparse.Namespace, *, default_output: str | None = Non
     if "output" not in fields:
         if default_output is None:
             raise UsageError("no output: name the file to write with -o OUT")
-        fields["output"] = default_output
+        fields["output"] = default_output(fields["target"])
     if not fields.get("map") and not fields.get("sources") and "swap" in fields.get("effects", ("swap",)):
         raise UsageError(
             f"only one file is named ({fields['target']}): name a source picture before the target, or use --map"
