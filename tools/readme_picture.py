@@ -35,7 +35,7 @@ def read(path: Path) -> NDArray[np.uint8]:
 def square(image: NDArray[np.uint8], box: NDArray[np.float32]) -> NDArray[np.uint8]:
     """The face in `box` with its surroundings, CELL x CELL."""
     left, top, right, bottom = box
-    side = 1.9 * max(right - left, bottom - top)
+    side = 1.6 * max(right - left, bottom - top)
     matrix = np.array([[1, 0, side / 2 - (left + right) / 2], [0, 1, side / 2 - (top + bottom) / 2]]) * (CELL / side)
     return cv2.warpAffine(image, matrix, (CELL, CELL), flags=cv2.INTER_AREA, borderMode=cv2.BORDER_REPLICATE)
 
