@@ -39,10 +39,12 @@ class ArrayFrame:
 
     def display(self, rect: Rect | None = None, *, max_side: int | None = None) -> np.ndarray:
         part = self.pixels if rect is None else self.pixels[rect.slices]
-        zoom = 1 if max_side is None else max_side / max(part.shape[:2])
+        height, width = part.shape[:2]
+        zoom = 1 if max_side is None else max_side / max(height, width)
         if zoom >= 1:
             return part.copy()
-        return cv2.resize(part, None, fx=zoom, fy=zoom, interpolation=cv2.INTER_AREA)
+        size = max(round(width * zoom), 1), max(round(height * zoom), 1)
+        return cv2.resize(part, size, interpolation=cv2.INTER_AREA)
 
     def working(self, rect: Rect) -> np.ndarray:
         return self.pixels[rect.slices].astype(np.float32) / 255

@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float32]
+Numbers = NDArray[np.floating[Any]] | float
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +24,8 @@ class OneEuro:
     """Hz by which the cut-off rises for each unit of speed: higher = less lag."""
     speed_cutoff_hz: float = 4.0
     """Cut-off of the speed estimate."""
+    rest_speed: float = 0.0
+    """Speed that noise alone shows: only what is above it raises the cut-off."""
     lead: float = 0.0
     """How much of the estimated motion is foreseen, 0..1: 1 has no lag in steady motion, but overshoots a stop."""
 
@@ -46,7 +50,7 @@ def ahead(state: Filtered, dt_s: float) -> Floats:
     return (state.value + dt_s * state.speed).astype(np.float32)
 
 
-def smoothing(cutoff_hz: Floats | float, dt_s: float) -> Floats | float:
+def smoothing(cutoff_hz: Numbers, dt_s: float) -> Numbers:
     """Weight 0..1 of a new value in an exponential filter of that cut-off, `dt_s` after the last one."""
     step = 2 * math.pi * cutoff_hz * dt_s
     return step / (step + 1)
@@ -57,7 +61,7 @@ def advance(
     value: Floats,
     dt_s: float,
     settings: OneEuro,
-    magnitude: Callable[[Floats], Floats | float] = np.abs,
+    magnitude: Callable[[Floats], Numbers] = np.abs,
 ) -> Filtered:
     """Take in the next value.
 
@@ -71,7 +75,8 @@ def advance(
     measured = (value - state.value) / dt_s
     change = smoothing(settings.speed_cutoff_hz, dt_s) * (measured - state.speed)
     speed = (state.speed + change).astype(np.float32)
-    weight = smoothing(settings.min_cutoff_hz + settings.gain * magnitude(speed), dt_s)
+    motion = np.maximum(magnitude(speed) - settings.rest_speed, 0)
+    weight = smoothing(settings.min_cutoff_hz + settings.gain * motion, dt_s)
     expected = state.value + settings.lead * dt_s * state.speed
     result = expected + weight * (value - expected)
     return Filtered(result.astype(np.float32), speed)

@@ -7,6 +7,7 @@ Coordinates are centimetres: x to the right of the picture (the subject's left),
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,38 +19,40 @@ VERTICES = 468
 
 
 def _indices(*values: int) -> Indices:
-    array = np.array(values, np.intp)
+    return _fixed(np.array(values, np.intp))
+
+
+Array = TypeVar("Array", bound=NDArray[Any])
+
+
+def _fixed(array: Array) -> Array:
     array.setflags(write=False)
     return array
 
 
-def _load() -> dict[str, NDArray[np.generic]]:
-    path = Path(__file__).parent.parent / "models" / "bundled" / "canonical_face_mesh.npz"
-    with np.load(path) as stored:
-        arrays = {name: stored[name] for name in stored.files}
-    for array in arrays.values():
-        array.setflags(write=False)
-    return arrays
+def _load() -> dict[str, NDArray[Any]]:
+    with np.load(Path(__file__).parent.parent / "models" / "bundled" / "canonical_face_mesh.npz") as stored:
+        return {name: stored[name] for name in stored.files}
 
 
 _STORED = _load()
 
-XYZ: NDArray[np.float32] = _STORED["xyz"].astype(np.float32)
+XYZ: NDArray[np.float32] = _fixed(_STORED["xyz"].astype(np.float32))
 """(468, 3) cm."""
-UV: NDArray[np.float32] = _STORED["uv"].astype(np.float32)
+UV: NDArray[np.float32] = _fixed(_STORED["uv"].astype(np.float32))
 """(468, 2) texture coordinates 0..1, v upwards."""
-TRIANGLES: Indices = _STORED["tri"].astype(np.intp)
+TRIANGLES: Indices = _fixed(_STORED["tri"].astype(np.intp))
 """(898, 3) vertices, counter-clockwise seen from the camera (y up)."""
-PROCRUSTES_VERTICES: Indices = _STORED["procrustes_idx"].astype(np.intp)
+PROCRUSTES_VERTICES: Indices = _fixed(_STORED["procrustes_idx"].astype(np.intp))
 """(33,) vertices that move least with expression: those that poses are fitted to."""
-PROCRUSTES_WEIGHTS: NDArray[np.float32] = _STORED["procrustes_w"].astype(np.float32)
+PROCRUSTES_WEIGHTS: NDArray[np.float32] = _fixed(_STORED["procrustes_w"].astype(np.float32))
 """(33,) their weights."""
 
 
 def _mirror() -> Indices:
     flipped = XYZ * np.array([-1, 1, 1], np.float32)
     distances = np.linalg.norm(XYZ[:, None] - flipped[None], axis=2)
-    return distances.argmin(axis=1).astype(np.intp)
+    return _fixed(distances.argmin(axis=1))
 
 
 MIRROR: Indices = _mirror()
@@ -81,7 +84,7 @@ RIGHT_IRIS = _indices(468, 469, 470, 471, 472)
 """Landmarks: centre of the right iris, then four on its edge."""
 LEFT_IRIS = _indices(473, 474, 475, 476, 477)
 """Landmarks: centre of the left iris, then four on its edge."""
-IRISES = np.stack([RIGHT_IRIS, LEFT_IRIS])
+IRISES = _fixed(np.stack([RIGHT_IRIS, LEFT_IRIS]))
 """(2, 5) right, left."""
 EYE_CORNERS = _indices(33, 133, 362, 263)
 """From left to right in the picture: right outer, right inner, left inner, left outer."""

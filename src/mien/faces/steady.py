@@ -26,7 +26,7 @@ SIZE = OneEuro(min_cutoff_hz=2.0, gain=16.0, speed_cutoff_hz=6.0, lead=0.8)
 """Logarithm of the size."""
 TURN = OneEuro(min_cutoff_hz=3.0, gain=12.0, speed_cutoff_hz=8.0, lead=0.9)
 """Angle in the picture's plane, radians."""
-SHAPE = OneEuro(min_cutoff_hz=3.0, gain=40.0, speed_cutoff_hz=6.0, lead=0.5)
+SHAPE = OneEuro(min_cutoff_hz=2.0, gain=80.0, speed_cutoff_hz=15.0, rest_speed=0.12, lead=0.3)
 """Landmarks in the face's own coordinates, in face widths."""
 
 _REGION = 0.07  # face widths over which speeds are pooled: about half an eye

@@ -1,0 +1,8 @@
+import pytest
+
+from mien.faces.analyser import FaceAnalyser
+
+
+@pytest.fixture(scope="session")
+def analyser() -> FaceAnalyser:
+    return FaceAnalyser()
