@@ -263,11 +263,11 @@ class Scene:
         step = max(1, round(puppet.face_width * place.scale / 200))
         lookup = render.mesh_map(place, puppet.vertices[:, :2], target, puppet.triangles, self.size, step)
         drawn = cv2.remap(puppet.picture, lookup, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
-        body = np.ascontiguousarray(drawn[..., :3])
+        body = cv2.cvtColor(drawn, cv2.COLOR_RGBA2RGB)
         if expression.mouth > 0:
             lips, moved = puppet.vertices[INNER_LIPS, :2], target[INNER_LIPS, :2]
             render.open_mouth(body, puppet.picture, lips, moved, expression.mouth)
-        return body, _Layer(actor, target, drawn[..., 3].astype(np.float32) / 255)
+        return body, _Layer(actor, target, cv2.extractChannel(drawn, 3).astype(np.float32) / 255)
 
     def _faces(self, layers: Sequence[_Layer], mask: NDArray[np.float32] | None, t: float) -> tuple[FaceTruth, ...]:
         """The truth about each layer's face, knowing what nearer actors and the occluder cover."""

@@ -142,7 +142,7 @@ def open_mouth(
     ratio = complex(*across) / complex(*wide)
     turn = np.array([[ratio.real, -ratio.imag], [ratio.imag, ratio.real]])
     matrix = np.column_stack([turn, to_window[upper] - turn @ source[upper]])
-    teeth = cv2.warpAffine(np.ascontiguousarray(picture[..., :3]), matrix, size, flags=cv2.INTER_LINEAR)
+    teeth = cv2.warpAffine(picture, matrix, size, flags=cv2.INTER_LINEAR)[..., :3]
     shown = cv2.GaussianBlur(polygon_mask(source @ turn.T + matrix[:, 2], size), (0, 0), 0.8)
 
     depth = np.linspace(0, 1, size[1], dtype=np.float32)[:, None, None]
