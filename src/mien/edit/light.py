@@ -13,7 +13,7 @@ from mien.edit.raster import Floats
 
 FLOOR = 0.02
 """Added to gamma coded colours before their logarithm is taken."""
-_BANDS = (0.20, 0.10, 0.05, 0.022)
+_BANDS = (0.25, 0.12, 0.08, 0.05)
 """Sigmas in face widths: the first is the target's everywhere, finer ones only near the edge."""
 _LIMIT = 1.2
 """Largest logarithm of the gain (3.3 times as bright in gamma coded colours)."""

@@ -25,16 +25,12 @@ def polygon(points: NDArray[np.floating], height: int, width: int) -> Floats:
     return mask.astype(np.float32) / 255
 
 
-def _grown(points: Floats, growth: float, side: int) -> Floats:
-    """Mask of a polygon whose corners are moved away from its centre by `growth` (texture plane units)."""
-    centre = points.mean(axis=0)
-    rays = points - centre
+def grown_hull(vertices: NDArray[np.integer], growth: float, side: int) -> Floats:
+    """(side, side) mask of the convex hull of mesh vertices, grown by `growth` (texture plane units)."""
+    corners = cv2.convexHull(plane()[np.asarray(vertices, np.intp)]).reshape(-1, 2)
+    rays = corners - corners.mean(axis=0)
     lengths = np.maximum(np.linalg.norm(rays, axis=1, keepdims=True), 1e-6)
-    return polygon((centre + rays * (1 + growth / lengths)) * side - 0.5, side, side)
-
-
-def _hull(indices: NDArray[np.integer]) -> Floats:
-    return cv2.convexHull(plane()[np.asarray(indices, np.intp)]).reshape(-1, 2)
+    return polygon((corners + rays * (growth / lengths)) * side - 0.5, side, side)
 
 
 @cache
@@ -50,12 +46,12 @@ def inside_oval(side: int) -> Floats:
 def features(side: int) -> Floats:
     """(side, side) 1 over eyes, brows, lips and nostrils with a margin, 0 on plain skin."""
     parts = [
-        _grown(_hull(mesh.LEFT_EYE), 0.03, side),
-        _grown(_hull(mesh.RIGHT_EYE), 0.03, side),
-        _grown(_hull(mesh.LEFT_BROW), 0.035, side),
-        _grown(_hull(mesh.RIGHT_BROW), 0.035, side),
-        _grown(_hull(mesh.LIPS_OUTER), 0.025, side),
-        _grown(_hull(np.asarray(_NOSTRILS)), 0.01, side),
+        grown_hull(mesh.LEFT_EYE, 0.03, side),
+        grown_hull(mesh.RIGHT_EYE, 0.03, side),
+        grown_hull(mesh.LEFT_BROW, 0.035, side),
+        grown_hull(mesh.RIGHT_BROW, 0.035, side),
+        grown_hull(mesh.LIPS_OUTER, 0.025, side),
+        grown_hull(np.asarray(_NOSTRILS), 0.01, side),
     ]
     return np.max(parts, axis=0)
 

@@ -8,85 +8,73 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mien.edit.raster import Floats, Indices
 from mien.edit.topology import neighbours
 from mien.faces import mesh
 from mien.faces.align import similarity
 
+_ANCHORS = mesh.PROCRUSTES_VERTICES
 _UPPER_LIP, _LOWER_LIP = 13, 14
-_JAW_SHARE = 0.6
-"""How much of the opening between the lips the chin follows; the rest is the lips' own."""
-_MOUTH_SCALE, _EYE_SCALE = (0.85, 1.2), (0.8, 1.25)
-_ROUNDS = 6
+_LIDS = ((mesh.RIGHT_EYE, 33, 133, 159, 145), (mesh.LEFT_EYE, 263, 362, 386, 374))
+"""Of each eye: lid ring, outer and inner corner, middle of the upper and of the lower lid."""
+_JAW_SHARE, _JAW_FREE = 0.8, 0.8
+"""The chin follows the opening between the lips by this share, beyond this opening (cm) that lips alone can make."""
+_MOUTH_SCALE = (0.75, 1.35)
+_LID_SCALE = (0.1, 2.5)
+_ROUNDS = 8
 
 
 @cache
 def _jaw() -> Floats:
     """(468, 1) how much each vertex follows the jaw: 0 above the mouth, 1 at lower lip and chin."""
     height = mesh.XYZ[:, 1]
-    mouth = float(mesh.XYZ[[_UPPER_LIP, _LOWER_LIP], 1].mean())
+    lips = float(mesh.XYZ[[_UPPER_LIP, _LOWER_LIP], 1].mean())
     chin = float(height.min())
-    follows = np.clip((mouth - height) / (0.35 * (mouth - chin)), 0, 1)
-    lower = _lower_lip()
+    follows = np.clip((lips - height) / (0.35 * (lips - chin)), 0, 1)
+    lower = np.concatenate([mesh.LIPS_INNER[1:10], mesh.LIPS_OUTER[1:10]])
     follows[lower] = np.maximum(follows[lower], 0.8)
     return follows[:, None].astype(np.float32)
 
 
 @cache
-def _lower_lip() -> Indices:
-    inner, outer = mesh.LIPS_INNER, mesh.LIPS_OUTER
-    return np.concatenate([inner[1:10], outer[1:10]])
+def _eye_blocks() -> tuple[tuple[Indices, Floats], ...]:
+    """Vertices around each eye and how much they follow its lids: 1 at the lids, 0 at the brow and the cheek."""
+    blocks: list[tuple[Indices, Floats]] = []
+    for ring, *_ in _LIDS:
+        near, far = _inside(ring, 1.15), _inside(ring, 1.8)
+        follows = np.where(np.isin(far, near), 1.0, 0.4).astype(np.float32)
+        blocks.append((far, follows[:, None]))
+    return tuple(blocks)
 
 
-@cache
-def _rigid() -> Indices:
-    """Vertices that the alignment of two faces goes by: all but lips and eyes."""
-    moving = np.concatenate([mouth(), *eyes()])
-    return np.setdiff1d(np.arange(mesh.VERTICES), moving)
-
-
-@cache
-def mouth() -> Indices:
-    """Vertices of the lips and what is between them."""
-    return _inside(mesh.LIPS_OUTER)
-
-
-@cache
-def eyes() -> tuple[Indices, Indices]:
-    """Vertices of the lids with their folds: right, left."""
-    return _inside(mesh.RIGHT_EYE, 1.25), _inside(mesh.LEFT_EYE, 1.25)
-
-
-def _inside(ring: Indices, growth: float = 1.02) -> Indices:
-    """Vertices inside the ring's ellipse-like outline, grown by a factor, on the canonical face."""
+def _inside(ring: Indices, growth: float) -> Indices:
+    """Vertices inside a ring's outline on the canonical face, grown by a factor."""
     flat = mesh.XYZ[:, :2]
     centre = flat[ring].mean(axis=0)
-    angles = np.arctan2(*(flat[ring] - centre).T[::-1])
-    order = np.argsort(angles)
-    reach = np.linalg.norm(flat[ring] - centre, axis=1)[order]
-    at = np.arctan2(*(flat - centre).T[::-1])
-    allowed = np.interp(at, angles[order], reach, period=2 * np.pi) * growth
-    return np.flatnonzero(np.linalg.norm(flat - centre, axis=1) <= allowed)
-
-
-def mouth_opening(shape: Floats) -> float:
-    """Distance between the inner lips, cm."""
-    return float(np.linalg.norm(shape[_UPPER_LIP] - shape[_LOWER_LIP]))
+    from_centre = flat - centre
+    angles = np.arctan2(from_centre[:, 1], from_centre[:, 0])
+    reach = np.linalg.norm(from_centre, axis=1)
+    order = np.argsort(angles[ring])
+    allowed = np.interp(angles, angles[ring][order], reach[ring][order], period=2 * np.pi) * growth
+    allowed[ring] = np.maximum(allowed[ring], reach[ring])
+    return np.flatnonzero(reach <= allowed)
 
 
 def neutral(shape: Floats) -> Floats:
-    """A guess at a person's neutral face from one picture: the jaw closed."""
+    """A guess at a person's neutral face from one picture: the jaw closed as far as it surely is open."""
+    opening = float(np.linalg.norm(shape[_UPPER_LIP] - shape[_LOWER_LIP]))
     closed = shape.copy()
-    closed[:, 1:2] += _JAW_SHARE * mouth_opening(shape) * _jaw()
+    closed[:, 1:2] += _JAW_SHARE * max(opening - _JAW_FREE, 0) * _jaw()
     return closed
 
 
 def carry(source: Floats, target: Floats, target_neutral: Floats | None, strength: float) -> Floats:
     """The target's face with the source's proportions.
 
-    Expression is what sets the target apart from its own neutral face. The lips and each eye keep the target's form
-    (their height over their width is the target's), moved and scaled as a block to where the source has them.
+    Expression is what sets the target apart from its own neutral face. Eyes are as wide as the source's and as open,
+    for their width, as the target's; the mouth has the source's width and fullness and the form of the target's.
 
     Args:
         source: The source's neutral face.
@@ -95,28 +83,69 @@ def carry(source: Floats, target: Floats, target_neutral: Floats | None, strengt
         strength: 0 = the target's proportions, 1 = the source's.
     """
     base = neutral(target) if target_neutral is None else target_neutral
-    placed = similarity(source[_rigid()], base[_rigid()]).apply(source)
-    shift = placed - base
-    known = np.zeros(mesh.VERTICES, bool)
-    for block, limits in ((mouth(), _MOUTH_SCALE), (eyes()[0], _EYE_SCALE), (eyes()[1], _EYE_SCALE)):
-        width, wanted = np.ptp(base[block, 0]), np.ptp(placed[block, 0])
-        scale = np.clip(wanted / width, *limits)
-        middle = target[block].mean(axis=0)
-        shift[block] = shift[block].mean(axis=0) + (scale - 1) * (target[block] - middle)
-        known[block] = True
-    shift = _smoothed(shift, known)
-    return (target + strength * shift).astype(np.float32)
+    placed = similarity(source[_ANCHORS], base[_ANCHORS], mesh.PROCRUSTES_WEIGHTS).apply(source)
+    result = placed + (target - base)
+    for number in range(len(_LIDS)):
+        _open_eye(result, placed, target, number)
+    _form_mouth(result, placed, target, base)
+    return (target + strength * (result - target)).astype(np.float32)
 
 
-def _smoothed(shift: Floats, known: np.ndarray) -> Floats:
-    """Even out the shift next to the blocks, which stay as they are."""
+def _open_eye(result: Floats, placed: Floats, target: Floats, number: int) -> None:
+    """Give an eye of `result` the source's form, scaled in height so that its height over width is the target's."""
+    _, outer, inner, upper, lower = _LIDS[number]
+    block, follows = _eye_blocks()[number]
+    scale = float(np.clip(_openness(target, number) / _openness(placed, number), *_LID_SCALE))
+    axis = placed[inner] - placed[outer]
+    axis /= np.linalg.norm(axis)
+    middle = (placed[outer] + placed[inner]) / 2
+    offsets = placed[block] - middle
+    along = (offsets @ axis)[:, None] * axis
+    # The lids' own shift (where the target's corners moved to) stays; only their height is the target's.
+    moved = (result[outer] + result[inner]) / 2 - middle
+    lids = middle + moved + along + (offsets - along) * scale
+    result[block] = follows * lids + (1 - follows) * result[block]
+
+
+def _openness(shape: Floats, number: int) -> float:
+    """Height over width of an eye."""
+    _, outer, inner, upper, lower = _LIDS[number]
+    height = np.linalg.norm(shape[upper] - shape[lower])
+    return float(max(height, 1e-3) / np.linalg.norm(shape[outer] - shape[inner]))
+
+
+def _form_mouth(result: Floats, placed: Floats, target: Floats, base: Floats) -> None:
+    """Give the mouth of `result` the target's inner outline at the source's width, and the source's fullness."""
+    inner, outer = mesh.LIPS_INNER, mesh.LIPS_OUTER
+    scale = float(np.clip(_width(placed) / _width(base), *_MOUTH_SCALE))
+    middle = target[inner].mean(axis=0)
+    goal = (placed - base)[inner].mean(axis=0) + middle
+    result[inner] = goal + (target[inner] - middle) * scale
+    result[outer] = result[inner] + (placed[outer] - placed[inner])
+    _settle(result, placed, np.concatenate([inner, outer]))
+
+
+def _width(shape: Floats) -> float:
+    return float(np.linalg.norm(shape[61] - shape[291]))
+
+
+def _settle(result: Floats, placed: Floats, fixed: Indices) -> None:
+    """Let the vertices between and around the lips' rings follow them smoothly."""
     indices, weights = neighbours()
-    near = known.copy()
-    for _ in range(2):
-        near = near | near[indices].any(axis=1)
-    free = near & ~known
-    smooth = shift.copy()
+    free = _mouth_surroundings(tuple(fixed.tolist()))
+    shift = result - placed
     for _ in range(_ROUNDS):
-        mean = (smooth[indices[free]] * weights[free]).sum(axis=1)
-        smooth[free] = 0.5 * smooth[free] + 0.5 * mean
-    return smooth
+        shift[free] = (shift[indices[free]] * weights[free]).sum(axis=1)
+    result[free] = placed[free] + shift[free]
+
+
+@cache
+def _mouth_surroundings(fixed: tuple[int, ...]) -> NDArray[np.intp]:
+    indices, _ = neighbours()
+    near = np.zeros(mesh.VERTICES, bool)
+    near[list(fixed)] = True
+    near[_inside(mesh.LIPS_OUTER, 1.02)] = True
+    for _ in range(2):
+        near |= near[indices].any(axis=1)
+    near[list(fixed)] = False
+    return np.flatnonzero(near)

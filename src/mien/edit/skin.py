@@ -14,6 +14,8 @@ from mien.edit.regions import core, features, inside_oval
 _FLOOR = 0.04
 """Added to gamma coded colours before logarithms and ratios: below it camera noise rules."""
 _ROUNDS = 4
+_LOWER = (0.52, 0.62)
+"""v of the nose's tip and of the upper lip."""
 _LARGE = 0.015
 """Unlike skin and larger than this part of the texture plane = something that covers the face."""
 
@@ -75,14 +77,15 @@ def skin_likelihood(texture: Floats, model: SkinModel) -> Floats:
     """(side, side) 0..1: 1 = looks like the model's skin. Eyes, brows and lips are judged by what surrounds them."""
     side = texture.shape[0]
     lightness, hue = lightness_and_hue(cv2.GaussianBlur(texture, (0, 0), side / 128))
-    ramp = (np.arange(side, dtype=np.float32) + 0.5) / side - 0.5
+    places = (np.arange(side, dtype=np.float32) + 0.5) / side
     # The plane is only trusted as far as the sure parts reach.
-    ramp = np.clip(ramp, -0.3, 0.3)
+    ramp = np.clip(places - 0.5, -0.3, 0.3)
     expected = model.shading[0] + model.shading[1] * ramp[None, :] + model.shading[2] * ramp[:, None]
-    # Shading makes skin darker towards the oval, and light makes it brighter: hair is much darker, or of another hue.
-    darker = np.maximum(expected - lightness, 0) / (3.0 * model.lightness_spread)
+    # Below the nose, dark is a shadow or a beard: part of the face.
+    lower = smoothstep(*_LOWER, places)[:, None]
+    darker = (1 - lower) * np.maximum(expected - lightness, 0) / (3.0 * model.lightness_spread)
     brighter = np.maximum(lightness - expected, 0) / (4.0 * model.lightness_spread)
-    hues = np.abs(hue - model.hue) / model.hue_spread / 3.5
+    hues = np.abs(hue - model.hue) / (model.hue_spread * 3.5) / (1 + 0.3 * lower[..., None])
     distance = darker**2 + brighter**2 + (hues**2).sum(axis=-1)
     likelihood = np.exp(-0.7 * np.maximum(distance - 0.6, 0)).astype(np.float32)
     judged = (1 - features(side)) * (inside_oval(side) > -0.02)
@@ -94,7 +97,8 @@ def skin_likelihood(texture: Floats, model: SkinModel) -> Floats:
 def covered(likelihood: Floats) -> Floats:
     """(side, side) 0..1: what covers the face, given how skin-like each texel is.
 
-    Hair, hats and hands come in from the outline or are large; wrinkles and shadows are small and lie inside.
+    Hair, hats and hands come in from the outline or are large; wrinkles and shadows are small and lie inside. What
+    lies farther out than a cover is taken as covered, too: highlights on hair look like skin.
     """
     side = likelihood.shape[0]
     kernel = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (3, 3))
@@ -106,7 +110,18 @@ def covered(likelihood: Floats) -> Floats:
     large = statistics[:, cv2.CC_STAT_AREA] > _LARGE * side * side
     kept = on_rim | large
     kept[0] = False
-    near = cv2.dilate(kept[labels].astype(np.uint8), np.ones((5, 5), np.uint8)).astype(np.float32)
-    plain = (1 - features(side)) * near * (1 - likelihood)
+    mask = _outwards(kept[labels].astype(np.float32))
+    plain = (1 - features(side)) * cv2.GaussianBlur(cv2.dilate(mask, kernel), (0, 0), side / 160)
     around = weighted_blur(plain[..., None], 1 - features(side), side / 24)[..., 0]
     return plain + features(side) * smoothstep(0.5, 0.8, around)
+
+
+def _outwards(mask: Floats) -> Floats:
+    """A 0 or 1 mask, spread away from the middle of the face."""
+    side = mask.shape[0]
+    centre = ((side - 1) / 2, (side - 1) / 2)
+    flags = cv2.WARP_POLAR_LINEAR | cv2.INTER_LINEAR
+    polar = cv2.warpPolar(mask, (side, 4 * side), centre, 0.75 * side, flags)
+    spread = np.maximum.accumulate((polar > 0.5).astype(np.float32), axis=1)
+    back = cv2.warpPolar(spread, (side, side), centre, 0.75 * side, flags | cv2.WARP_INVERSE_MAP)
+    return np.maximum(mask, (back > 0.5).astype(np.float32))

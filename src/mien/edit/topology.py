@@ -112,6 +112,6 @@ def neighbours() -> tuple[Indices, Floats]:
         around[b] |= {a, c}
         around[c] |= {a, b}
     widest = max(map(len, around))
-    indices = np.array([sorted(ring) + [0] * (widest - len(ring)) for ring in around], np.intp)
+    indices = np.array([sorted(ring) + [i] * (widest - len(ring)) for i, ring in enumerate(around)], np.intp)
     weights = np.array([[1 / len(ring)] * len(ring) + [0.0] * (widest - len(ring)) for ring in around], np.float32)
     return indices, weights[:, :, None]
