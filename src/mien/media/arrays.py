@@ -16,6 +16,9 @@ Pixels = NDArray[np.unsignedinteger[Any]]
 
 UPRIGHT = Orientation()
 
+_BLOCK_PIXELS = 1 << 18
+"""Pixels converted at once: bounds the memory that floating point takes."""
+
 _BACKDROP = 255
 """Transparent pixels are shown on white, as most viewers do."""
 
@@ -77,7 +80,7 @@ class ArrayFrame:
             size = max(round(width * scale), 1), max(round(height * scale), 1)
             patch = _shrink(patch, *size)
         channels = self.space.channels
-        rgb = _to_uint8(self.space.to_working(patch[..., :channels]))
+        rgb = _to_uint8(self.space, patch[..., :channels])
         return _over_backdrop(rgb, patch[..., channels]) if patch.shape[2] > channels else rgb
 
     def working(self, rect: Rect) -> NDArray[np.float32]:
@@ -95,8 +98,14 @@ def _shrink(pixels: Pixels, width: int, height: int) -> Pixels:
     return small.reshape(height, width, -1).astype(pixels.dtype, copy=False)
 
 
-def _to_uint8(rgb: NDArray[np.float32]) -> NDArray[np.uint8]:
-    return cv2.convertScaleAbs(np.clip(rgb, 0, 1), alpha=255).reshape(rgb.shape).astype(np.uint8, copy=False)
+def _to_uint8(space: ColourSpace, stored: Pixels) -> NDArray[np.uint8]:
+    height, width = stored.shape[:2]
+    result = np.empty((height, width, 3), np.uint8)
+    step = max(_BLOCK_PIXELS // width, 1)
+    for top in range(0, height, step):
+        working = space.to_working(stored[top : top + step])
+        np.rint(working * 255, out=result[top : top + step], casting="unsafe")
+    return result
 
 
 def _over_backdrop(rgb: NDArray[np.uint8], alpha: Pixels) -> NDArray[np.uint8]:

@@ -1,4 +1,4 @@
-"""PNG (ISO/IEC 15948), written here because Pillow has no 16-bit colour and rewrites palettes and texts."""
+"""Chunks of PNG (ISO/IEC 15948), written here because Pillow has no 16-bit colour and rewrites palettes and texts."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from typing import NamedTuple
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,8 +17,11 @@ SIGNATURE = b"\x89PNG\r\n\x1a\n"
 GREY, RGB, PALETTE, GREY_ALPHA, RGBA = 0, 2, 3, 4, 6
 """Colour types."""
 
-_ROWS_PER_BLOCK = 256
-"""Rows filtered at once: bounds the memory of the filter search."""
+_NONE, _SUB = 0, 1
+"""Filter types."""
+
+_EFFORT = 3
+"""Compression level: OpenCV's level 3 makes a photograph no larger than zlib's usual 6, in a third of the time."""
 
 
 class Chunk(NamedTuple):
@@ -93,19 +97,22 @@ def write(header: Header, chunks: Iterable[Chunk], samples: NDArray[np.uint8] | 
 
 def compress(header: Header, samples: NDArray[np.uint8] | NDArray[np.uint16]) -> bytes:
     """The zlib stream of (height, width, channels) samples of the header's depth (1, 2, 4, 8 or 16 bits)."""
+    if header.depth >= 8 and header.colour in (GREY, RGB, RGBA):
+        return _compress_by_opencv(samples)
     rows = _pack_rows(samples, header.depth)
-    distance = max(samples.shape[2] * header.depth // 8, 1)
-    # Filters do not pay below 8 bits and for palettes (12.7 in the standard).
-    plain = header.depth < 8 or header.colour == PALETTE
-    deflate = zlib.compressobj(6)
-    above = np.zeros_like(rows[:1])
-    parts: list[bytes] = []
-    for start in range(0, len(rows), _ROWS_PER_BLOCK):
-        block = np.concatenate([above, rows[start : start + _ROWS_PER_BLOCK]])
-        filtered = _unfiltered(block[1:]) if plain else _filter(block, distance)
-        parts.append(deflate.compress(filtered.tobytes()))
-        above = block[-1:]
-    return b"".join([*parts, deflate.flush()])
+    kind = _NONE
+    if header.depth >= 8 and header.colour != PALETTE:
+        distance = samples.shape[2] * header.depth // 8
+        rows, kind = rows - np.pad(rows[:, :-distance], ((0, 0), (distance, 0))), _SUB
+    return zlib.compress(np.pad(rows, ((0, 0), (1, 0)), constant_values=kind).tobytes())
+
+
+def _compress_by_opencv(samples: NDArray[np.uint8] | NDArray[np.uint16]) -> bytes:
+    order = [2, 1, 0, 3][: samples.shape[2]] if samples.shape[2] > 1 else [0]
+    done, data = cv2.imencode(".png", samples[..., order], [cv2.IMWRITE_PNG_COMPRESSION, _EFFORT])
+    if not done:
+        raise ValueError(f"the PNG encoder failed on {samples.shape} samples of {samples.dtype}")
+    return b"".join(chunk.data for chunk in read_chunks(data.tobytes()) if chunk.name == b"IDAT")
 
 
 def _pack_rows(samples: NDArray[np.uint8] | NDArray[np.uint16], depth: int) -> NDArray[np.uint8]:
@@ -117,31 +124,3 @@ def _pack_rows(samples: NDArray[np.uint8] | NDArray[np.uint16], depth: int) -> N
         return flat.astype(np.uint8)
     bits = np.unpackbits(flat.astype(np.uint8)[..., None], axis=2)[..., 8 - depth :]
     return np.packbits(bits.reshape(height, -1), axis=1)
-
-
-def _unfiltered(rows: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    return np.pad(rows, ((0, 0), (1, 0)))
-
-
-def _filter(block: NDArray[np.uint8], distance: int) -> NDArray[np.uint8]:
-    """Filter rows 1.. of `block` (row 0 is the row above), each by the filter with the smallest sum of differences."""
-    rows, up = block[1:], block[:-1]
-    left = np.pad(rows[:, :-distance], ((0, 0), (distance, 0)))
-    corner = np.pad(up[:, :-distance], ((0, 0), (distance, 0)))
-    mean = ((left.astype(np.uint16) + up) >> 1).astype(np.uint8)
-    candidates = [rows, rows - left, rows - up, rows - mean, rows - _paeth(left, up, corner)]
-    costs = [np.abs(candidate.view(np.int8).astype(np.int16)).sum(axis=1, dtype=np.int64) for candidate in candidates]
-    best = np.argmin(costs, axis=0)
-    result = np.empty((len(rows), rows.shape[1] + 1), np.uint8)
-    result[:, 0] = best
-    for number, candidate in enumerate(candidates):
-        chosen = best == number
-        result[chosen, 1:] = candidate[chosen]
-    return result
-
-
-def _paeth(left: NDArray[np.uint8], up: NDArray[np.uint8], corner: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    a, b, c = (plane.astype(np.int16) for plane in (left, up, corner))
-    to_left, to_up, to_corner = np.abs(b - c), np.abs(a - c), np.abs(a + b - 2 * c)
-    nearest_up = np.where(to_up <= to_corner, up, corner)
-    return np.where((to_left <= to_up) & (to_left <= to_corner), left, nearest_up)

@@ -9,6 +9,9 @@ from mien.media.arrays import Pixels
 from mien.media.metadata import Metadata
 from mien.media.stills.still import VISUALLY_LOSSLESS, Still, image_of, mode_of, open_image, pixels_of, save
 
+_SPEED = 8
+"""The encoder's own default (6) takes three times as long for 2 % smaller files."""
+
 _HDR_TRANSFERS = (16, 18)
 """PQ and HLG (ITU-T H.273, table 3)."""
 
@@ -37,7 +40,8 @@ def write(still: Still) -> bytes:
     """Encode."""
     if still.maximum > 255:
         return _write_high(still)
-    options = {"subsampling": "4:4:4", **still.options, **still.metadata.options(), "quality": VISUALLY_LOSSLESS}
+    effort = {"quality": VISUALLY_LOSSLESS, "speed": _SPEED}
+    options = {"subsampling": "4:4:4", **still.options, **still.metadata.options(), **effort}
     return save(image_of(still.pixels, mode_of(still)), "AVIF", options)
 
 
@@ -71,6 +75,7 @@ def _write_high(still: Still) -> bytes:
     }
     given = {kind: np.frombuffer(block, np.uint8) for kind, block in blocks.items() if block}
     options = [cv2.IMWRITE_AVIF_DEPTH, still.depth, cv2.IMWRITE_AVIF_QUALITY, VISUALLY_LOSSLESS]
+    options += [cv2.IMWRITE_AVIF_SPEED, _SPEED]
     pixels = np.ascontiguousarray(still.pixels[..., order])
     done, data = cv2.imencodeWithMetadata(".avif", pixels, list(given), list(given.values()), options)
     if not done:

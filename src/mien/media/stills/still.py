@@ -23,7 +23,7 @@ from mien.media.profiles import ColourModel
 CHANNELS: dict[ColourModel, int] = {"grey": 1, "rgb": 3, "cmyk": 4}
 
 VISUALLY_LOSSLESS = 97
-"""Quality for lossy formats that do not say with what quality a file was made (0..100): what they lose is over 45 dB down."""
+"""Quality (0..100) for lossy formats that do not say with what quality a file was made: loss over 45 dB down."""
 
 CREDENTIALS_DROPPED = "the content credentials of the target are left out: they do not hold for an edited picture"
 
