@@ -56,8 +56,9 @@ def remove_frame(texture: Floats, frame: Floats) -> Floats:
 
 def _contrast(texture: Floats) -> Floats:
     """How far each texel is from the skin around it, in the logarithm of its colours."""
-    coded = (np.clip(texture, 0, 1) * 255).astype(np.uint8)
-    around = cv2.merge([cv2.medianBlur(channel, _WINDOW) for channel in cv2.split(coded)])
+    # Sampling overshoots at edges: outside of 0..1 there is no logarithm to speak of.
+    texture = np.clip(texture, 0, 1)
+    around = cv2.merge([cv2.medianBlur(channel, _WINDOW) for channel in cv2.split((texture * 255).astype(np.uint8))])
     here, there = (np.log(picture + np.float32(0.05)) for picture in (texture, around.astype(np.float32) / 255))
     return np.abs(here - there).max(axis=2)
 
