@@ -17,8 +17,12 @@ SIDE = 48
 """Longer side of a thumbnail, pixels: fine enough to tell shots apart, too coarse to see noise."""
 _EMPTY = 6.0  # standard deviation of luma under which a picture (black, white, a flash) says nothing
 _SHIFT = 6  # thumbnail pixels that a camera or a person moves from frame to frame at most
-_ALIKE = 0.55  # correlation that frames of one shot keep, once shifted onto each other
-_LEAP = 0.35  # drop of the correlation under what is usual in this shot
+_UNLIKE = 0.55  # correlation, once shifted onto each other, that frames of one shot never fall under
+_ALIKE = 0.85  # correlation that is not in doubt
+_LEAP = 0.1  # drop of the correlation under what is usual in this shot that raises doubt
+_OTHER_TONES = 0.14  # part of the picture whose tones changed; motion leaves tones as they are
+_FLASH = 0.1  # part of the picture that begins or ceases to be white
+_WHITE = 245
 _MEMORY = 0.9
 
 
@@ -47,6 +51,16 @@ def resemblance(first: Thumbnail, second: Thumbnail) -> float:
     return float(cv2.matchTemplate(second, middle, cv2.TM_CCOEFF_NORMED).max())
 
 
+def changed_tones(first: Thumbnail, second: Thumbnail) -> float:
+    """0..1: part of the picture by which the histograms differ, brightness and contrast set equal."""
+    return float(np.abs(_tones(first) - _tones(second)).sum() / 2)
+
+
+def whitened(first: Thumbnail, second: Thumbnail) -> float:
+    """0..1: part of the picture that is white in one of two thumbnails only, as a flash does."""
+    return abs(float((first > _WHITE).mean()) - float((second > _WHITE).mean()))
+
+
 class CutDetector:
     """Says at each frame whether a new shot begins."""
 
@@ -65,7 +79,7 @@ class CutDetector:
         if last is None or last.shape != view.shape:
             return last is not None
         alike = resemblance(last, view)
-        if alike < min(_ALIKE, self._usual - _LEAP):
+        if alike < _UNLIKE or (alike < min(_ALIKE, self._usual - _LEAP) and _looks_different(last, view)):
             self._usual = 1.0
             return True
         self._usual = _MEMORY * self._usual + (1 - _MEMORY) * alike
@@ -76,3 +90,12 @@ def find_cuts(views: Sequence[Thumbnail]) -> list[int]:
     """Indices of the frames at which a new shot begins."""
     detector = CutDetector()
     return [index for index, view in enumerate(views) if detector.update(view)]
+
+
+def _looks_different(first: Thumbnail, second: Thumbnail) -> bool:
+    return changed_tones(first, second) > _OTHER_TONES and whitened(first, second) < _FLASH
+
+
+def _tones(view: Thumbnail) -> NDArray[np.float64]:
+    level = (view - view.mean()) / max(float(view.std()), 1e-6)
+    return np.histogram(level, bins=16, range=(-2.5, 2.5))[0] / view.size
