@@ -64,7 +64,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code = command.run(options)
         sys.stdout.flush()
     except MienError as error:
-        _explain(str(error), options.debug)
+        from mien.cli.wording import with_options
+
+        _explain(with_options(str(error)), options.debug)
         return error.exit_code
     except KeyboardInterrupt:
         _explain("interrupted", options.debug)

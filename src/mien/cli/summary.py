@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mien.cli.console import count_of, format_bytes, format_duration, table
+from mien.cli.wording import with_options
 from mien.report import FlaggedFrame, Report
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def format_report(report: Report) -> str:
         rows.append(["quality", quality])
     if report.cost is not None:
         rows.append(["cost", _cost(report)])
-    rows += [["warning", warning] for warning in report.warnings[:_SHOWN]]
+    rows += [["warning", with_options(warning)] for warning in report.warnings[:_SHOWN]]
     if len(report.warnings) > _SHOWN:
         rows.append(["", f"and {len(report.warnings) - _SHOWN} more warnings (--json has them)"])
     rows += [["look at" if number == 0 else "", line] for number, line in enumerate(_flagged(report.flagged))]
@@ -38,14 +39,14 @@ def format_outcome(outcome: Outcome) -> str:
     """What became of one target of many, on one line, and its warnings below."""
     names = f"{outcome.job.target} -> {outcome.job.output}"
     if outcome.error:
-        return f"failed  {outcome.job.target}: {outcome.error}"
+        return f"failed  {outcome.job.target}: {with_options(str(outcome.error))}"
     if outcome.report is None:
         return f"ready   {names}: finished by an earlier run"
     report = outcome.report
     text = f"done    {names}: {count_of(report.frames, 'frame', 'frames')} in {format_duration(report.seconds)}"
     if flagged := len(report.flagged):
         text += f", {count_of(flagged, 'frame', 'frames')} to look at"
-    return "\n".join([text, *(f"        warning: {warning}" for warning in report.warnings)])
+    return "\n".join([text, *(f"        warning: {with_options(warning)}" for warning in report.warnings)])
 
 
 def _frames(report: Report) -> str:

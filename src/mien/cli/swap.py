@@ -14,7 +14,7 @@ from mien.cli.recipe_options import add_job_arguments, read_recipe, save_recipe
 from mien.cli.stop import stop_on_signal
 from mien.cli.summary import format_outcome, format_report
 from mien.cli.targets import expand_sources, expand_targets, means_many
-from mien.errors import Interrupted
+from mien.cli.wording import with_options
 
 if TYPE_CHECKING:
     from mien.recipe import Recipe
@@ -56,10 +56,7 @@ def run(options: argparse.Namespace) -> int:
 
         def run_one(job: Recipe, label: str) -> Report:
             with progress_of(label, quiet=options.quiet) as progress:
-                try:
-                    return runner.run(job, progress=progress, cancelled=stopped)
-                except Interrupted as error:
-                    raise Interrupted(f"{error}; to go on, give the same command with --resume") from error
+                return runner.run(job, progress=progress, cancelled=stopped)
 
         if means_many(recipe.target):
             return _many(jobs, run_one, tell, options.json)
@@ -89,5 +86,5 @@ def _many(jobs: Sequence[Recipe], run_one: RunOne, tell: bool, json_path: str | 
     if failed:
         complain(f"{len(failed)} of {len(jobs)} targets failed:")
         for outcome in failed:
-            complain(f"  {outcome.job.target}: {outcome.error}")
+            complain(f"  {outcome.job.target}: {with_options(str(outcome.error))}")
     return 1 if failed else 0

@@ -83,16 +83,19 @@ class Job:
         self.report.people = len(people.persons)
         return cast_people(self.recipe, people, self.workshop.references(self.recipe))
 
-    def cast_nobody(self, error: NoFaceError) -> RoleOf:
-        """What `error`, raised by `cast`, means for the job: that nobody is replaced.
+    def cast_or_leave(self, people: People) -> RoleOf:
+        """As `cast`, but where the recipe allows a target without a face to replace, nobody plays a role then.
 
         Raises:
-            NoFaceError: the recipe does not allow it.
+            NoFaceError: nobody is the one asked for, and the recipe does not allow it.
         """
-        if not self.recipe.allow_no_face:
-            raise error
-        self.report.warn(str(error))
-        return nobody
+        try:
+            return self.cast(people)
+        except NoFaceError as error:
+            if not self.recipe.allow_no_face:
+                raise
+            self.report.warn(str(error))
+            return nobody
 
     def ticker(self, total: int, already_done: int = 0) -> Callable[[int], None]:
         """Turns counts of finished frames into progress."""
@@ -130,7 +133,7 @@ class Job:
         what = "none of the faces asked for" if asked else "no face"
         if not self.recipe.allow_no_face:
             raise NoFaceError(
-                f"{self.recipe.target} shows {what}: name another target, other faces, or allow it (allow_no_face)"
+                f"{self.recipe.target} shows {what}: name another target, other faces, or 'allow_no_face'"
             )
         self.report.warn(f"the target shows {what}: it is left as it is")
 
