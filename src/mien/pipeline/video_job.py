@@ -85,6 +85,9 @@ def _checkpoint(job: Job, encoding: Encoding) -> Generator[Checkpoint]:
         yield checkpoint
     except (Interrupted, KeyboardInterrupt) as error:
         raise Interrupted(_kept(checkpoint)) from error
+    except NoFaceError:
+        checkpoint.remove()  # There is nothing to go on with.
+        raise
     except BaseException:
         _kept(checkpoint)
         raise
@@ -110,10 +113,7 @@ def _cast(job: Job, source: VideoSource, checkpoint: Checkpoint) -> tuple[People
             samples = survey_video(source, job.workshop.analyser, THOROUGH_LOOKS)
         save_samples(samples, path)
     people = tell_apart(load_samples(path))
-    try:
-        return people, job.cast(people)
-    except NoFaceError as error:
-        return people, job.cast_nobody(error)
+    return people, job.cast_or_leave(people)
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,7 @@ def run_picture(job: Job) -> None:
         samples = survey_frames([picture], job.workshop.analyser)
         people = tell_apart(samples)
     follower = StillFollower(samples, people)
-    _run(job, lambda: iter([picture]), 1, 1.0, follower, job.cast(people), _PictureWriter(picture, job))
+    _run(job, lambda: iter([picture]), 1, 1.0, follower, job.cast_or_leave(people), _PictureWriter(picture, job))
     for warning in picture.warnings:
         job.report.warn(warning)
 
@@ -70,7 +70,7 @@ def run_animation(job: Job) -> None:
         tracker = Tracker(job.workshop.analyser, people)
         rate = info.frame_count / info.duration_s if info.duration_s else 10.0
         writer = AnimationWriter(job.recipe.output, source)
-        _run(job, source.frames, info.frame_count, rate, tracker, job.cast(people), writer)
+        _run(job, source.frames, info.frame_count, rate, tracker, job.cast_or_leave(people), writer)
         for warning in (*source.warnings, *writer.warnings):
             job.report.warn(warning)
 
