@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import cast
 
 import cv2
 import numpy as np
@@ -29,8 +30,10 @@ HLG_PEAK = 1000.0
 """Nominal peak of an HLG display, cd/m2 (ITU-R BT.2100); its system gamma is 1.2."""
 HLG_GAMMA = 1.2
 
-_LUMA_WEIGHTS = {1: (0.2126, 0.0722), 4: (0.30, 0.11), 5: (0.299, 0.114), 6: (0.299, 0.114), 7: (0.212, 0.087)}
-_LUMA_WEIGHTS |= {9: (0.2627, 0.0593), 10: (0.2627, 0.0593)}
+_LUMA_WEIGHTS = {
+    **{1: (0.2126, 0.0722), 4: (0.30, 0.11), 5: (0.299, 0.114), 6: (0.299, 0.114), 7: (0.212, 0.087)},
+    **{9: (0.2627, 0.0593), 10: (0.2627, 0.0593)},
+}
 """Weights of red and blue in luma by matrix code point (H.273, table 4)."""
 
 # Chromaticities x, y of red, green, blue (H.273, table 2); all with white D65.
@@ -105,14 +108,14 @@ class Colour:
         """Stored R'G'B' (h, w, 3), 0..1, to working RGB. Returns `coded` itself where both are the same."""
         if not self.converts:
             return coded
-        linear = cv2.transform(self._linear(coded), primaries_matrix(self.primaries, 1))
+        linear = mix(self._linear(coded), primaries_matrix(self.primaries, 1))
         return srgb_encode(linear)
 
     def from_working(self, working: Float) -> Float:
         """Exact inverse of `to_working`, code values below 0 excepted."""
         if not self.converts:
             return working
-        linear = cv2.transform(srgb_decode(working), primaries_matrix(1, self.primaries))
+        linear = mix(srgb_decode(working), primaries_matrix(1, self.primaries))
         return self._coded(linear)
 
     def _linear(self, coded: Float) -> Float:
@@ -152,6 +155,11 @@ def _to_xyz(primaries: int) -> NDArray[np.float64]:
     return corners * np.linalg.solve(corners, white)
 
 
+def mix(rgb: Float, matrix: Float) -> Float:
+    """Apply a (3, 3) or affine (3, 4) matrix to every pixel."""
+    return cast(Float, cv2.transform(rgb, matrix))
+
+
 def srgb_encode(linear: Float) -> Float:
     """Linear light, 1 = reference white, to sRGB code; odd in its argument, so that out-of-gamut light survives."""
     size = np.abs(linear)
@@ -183,7 +191,8 @@ def pq_decode(coded: Float) -> Float:
 def pq_encode(linear: Float) -> Float:
     """Light, 1 = reference white, to PQ code 0..1; negative light becomes 0."""
     power = cv2.pow(np.clip(linear * np.float32(REFERENCE_WHITE / PQ_PEAK), 0, 1), _PQ_M1)
-    return cv2.pow((np.float32(_PQ_C1) + np.float32(_PQ_C2) * power) / (1 + np.float32(_PQ_C3) * power), _PQ_M2)
+    ratio = (np.float32(_PQ_C1) + np.float32(_PQ_C2) * power) / (1 + np.float32(_PQ_C3) * power)
+    return cast(Float, cv2.pow(ratio, _PQ_M2))
 
 
 # Constants of ITU-R BT.2100 (HLG).

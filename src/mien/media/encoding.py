@@ -1,25 +1,28 @@
-"""How a video is encoded: the target's own codec and format where that is possible, and what is said where it is not."""
+"""How a video is encoded: in the target's own codec and format where that is possible."""
 
 from __future__ import annotations
 
 import io
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from typing import Any, cast
 
 import av
+import cv2
 from av.codec import Codec
 from av.codec.codec import UnknownCodecError
 from av.codec.context import Flags
 from av.container import OutputContainer
+from av.error import FFmpegError
 from av.video.codeccontext import VideoCodecContext
 
 from mien.errors import UnsupportedMediaError
-from mien.media.colour import MATRIX_BT601, MATRIX_BT709, RANGE_FULL, RANGE_LIMITED, ColourTags
+from mien.media.colour import MATRIX_BT601, MATRIX_BT709, RANGE_FULL, RANGE_LIMITED, TRANSFER_PQ, ColourTags
 from mien.media.planes import PixelLayout
-from mien.media.video import HdrMetadata, VideoInfo
+from mien.media.video import VideoInfo
 
 CONTAINERS = {
     ".mp4": "mp4",
@@ -97,6 +100,7 @@ class Encoding:
     tags: ColourTags
     sample_aspect_ratio: Fraction
     interlaced: bool
+    field_order: int
     options: tuple[tuple[str, str], ...]
     quantiser: int | None
     """For encoders without a quality option."""
@@ -189,7 +193,7 @@ def _best(
     for loss, encoder, pixel_format in sorted(choices, key=lambda choice: choice[0]):
         encoding = _encoding(encoder, info, container, pixel_format, crf, preset)
         if (trouble := _try(encoding)) is None:
-            return replace(encoding, warnings=_format_warnings(info, loss, pixel_format, encoder)), ""
+            return replace(encoding, warnings=_format_warnings(info, loss, pixel_format, encoder, container)), ""
         problem = problem or trouble
     return None, problem or "this installation has no encoder for it"
 
@@ -212,6 +216,7 @@ def _encoding(
         tags=_tags(info, pixel_format),
         sample_aspect_ratio=info.sample_aspect_ratio,
         interlaced=info.interlaced and encoder.codec in ("h264", "mpeg4", "prores"),
+        field_order=info.field_order,
         options=_options(encoder, info, crf, preset),
         quantiser=_quantiser(encoder, crf),
         # AVI has no presentation times: what is stored in another order would be shown so.
@@ -235,7 +240,7 @@ def _options(encoder: Encoder, info: VideoInfo, crf: int | None, preset: str | N
         options[quality.preset] = speed
     if encoder.name == "prores_ks" and info.profile in _PRORES_PROFILES:
         options["profile"] = _PRORES_PROFILES[info.profile]
-    options |= _encoder_parameters(encoder.name, info.hdr_metadata, hdr=info.hdr)
+    options |= _encoder_parameters(encoder.name, info)
     return tuple(sorted(options.items()))
 
 
@@ -259,27 +264,38 @@ def _check_crf(encoder: Encoder, crf: int | None) -> None:
         )
 
 
-def _encoder_parameters(encoder: str, metadata: HdrMetadata, *, hdr: bool) -> dict[str, str]:
-    """Static HDR metadata in each encoder's own words."""
-    mastering, light = metadata.mastering, metadata.light_level
-    if encoder == "libx265":
-        words = ["log-level=none"]
-        if mastering:
-            words.append(f"master-display={_mastering_in_steps(mastering)}")
-        if light:
-            words.append(f"max-cll={light[0]},{light[1]}")
-        if hdr:
-            words.append("hdr10-opt=1:repeat-headers=0")
-        return {"x265-params": ":".join(words)}
-    if encoder == "libx264":
-        words = [f"mastering-display={_mastering_in_steps(mastering)}"] if mastering else []
-        words += [f"cll={light[0]},{light[1]}"] if light else []
-        return {"x264-params": ":".join(words)} if words else {}
+def _encoder_parameters(encoder: str, info: VideoInfo) -> dict[str, str]:
+    """What is said in each encoder's own words: static HDR metadata above all."""
+    mastering, light = info.hdr_metadata.mastering, info.hdr_metadata.light_level
+    words: list[str] = []
     if encoder == "libsvtav1":
-        words = [f"mastering-display={_mastering_in_units(mastering)}"] if mastering else []
+        words += [f"mastering-display={_mastering_in_units(mastering)}"] if mastering else []
         words += [f"content-light={light[0]},{light[1]}"] if light else []
         return {"svtav1-params": ":".join(words)} if words else {}
+    if encoder == "libx265":
+        words += ["log-level=none"]
+        words += [f"master-display={_mastering_in_steps(mastering)}"] if mastering else []
+        words += [f"max-cll={light[0]},{light[1]}"] if light else []
+        words += ["hdr10-opt=1"] if info.tags.transfer == TRANSFER_PQ else []
+        return {"x265-params": ":".join(words)}
+    if encoder in ("libx264", "libx264rgb"):
+        words += [f"mastering-display={_mastering_in_steps(mastering)}"] if mastering else []
+        words += [f"cll={light[0]},{light[1]}"] if light else []
+        words += [_X264_UP_TO_AVX2] if _mbtree_overreads(info.stored_width) else []
+        return {"x264-params": ":".join(words)} if words else {}
     return {}
+
+
+_X264_UP_TO_AVX2 = "asm=MMX2,SSE2Fast,SSSE3,SSE4.2,LZCNT,AVX,FMA3,BMI2,AVX2"
+
+
+def _mbtree_overreads(width: int) -> bool:
+    """True where x264's rate control would depend on memory nobody has written, so that no two runs are equal.
+
+    Measured with x264 r3223 (core 165): its AVX-512 code for the macroblock tree does so wherever a row is no multiple
+    of 8 macroblocks; without the tree, without AVX-512, or at such widths packets are the same in every run.
+    """
+    return -(-width // 16) % 8 != 0 and bool(re.search(r"AVX512-SKX(?!\?)", cv2.getCPUFeaturesLine()))
 
 
 def _mastering_in_steps(mastering: Sequence[tuple[int, int]]) -> str:
@@ -311,13 +327,13 @@ def _tags(info: VideoInfo, pixel_format: str) -> ColourTags:
 def _closest_format(info: VideoInfo, encoder: Encoder) -> tuple[int, str]:
     """The encoder's pixel format that keeps most of the source's; the number says how much is lost (below 10: none)."""
     formats = [video_format.name for video_format in Codec(encoder.name, "w").video_formats or []]
-    if encoder.codec in ("h264", "hevc"):
+    if encoder.codec in ("h264", "hevc", "ffv1"):
         formats = [name for name in formats if _holds_size(name, info)]
     return min((_loss(info.editing_format, name), name) for name in formats) if formats else (1000, "yuv420p")
 
 
 def _holds_size(pixel_format: str, info: VideoInfo) -> bool:
-    """H.264 and HEVC count a picture's size in whole chroma samples."""
+    """H.264 and HEVC count a picture's size in whole chroma samples, and FFmpeg's FFV1 wants them whole."""
     layout = PixelLayout.named(pixel_format)
     return layout is not None and not (
         info.stored_width % (1 << layout.shift_x) or info.stored_height % (1 << layout.shift_y)
@@ -343,12 +359,23 @@ def _has_alpha(pixel_format: str) -> bool:
     return "a" in pixel_format.removeprefix("gray")
 
 
-def _format_warnings(info: VideoInfo, loss: int, pixel_format: str, encoder: Encoder) -> tuple[str, ...]:
+_SQUARE = {"vp8", "vp9", "av1", "prores", "ffv1"}
+"""Codecs that do not carry the shape of a pixel themselves, where FFmpeg's Matroska muxer is not told of it."""
+
+
+def _format_warnings(
+    info: VideoInfo, loss: int, pixel_format: str, encoder: Encoder, container: str
+) -> tuple[str, ...]:
     source = cast(PixelLayout, PixelLayout.named(info.editing_format))
     coded = cast(PixelLayout, PixelLayout.named(pixel_format))
     notes: list[str] = []
     if loss >= 10 or (source.shift_x, source.shift_y) != (coded.shift_x, coded.shift_y):
         notes.append(f"{encoder.codec} cannot hold {info.editing_format} at this size: {pixel_format} is written")
+    if info.sample_aspect_ratio not in (0, 1) and container in ("matroska", "webm") and encoder.codec in _SQUARE:
+        notes.append(
+            f"pixels of {info.sample_aspect_ratio} cannot be noted for {encoder.codec} in {container}: they will be"
+            " shown square"
+        )
     if info.interlaced and encoder.codec not in ("h264", "mpeg4", "prores"):
         notes.append(f"{encoder.codec} is written as progressive frames: that the video is interlaced is not noted")
     return tuple(notes)
@@ -376,6 +403,7 @@ def configure(context: VideoCodecContext, encoding: Encoding) -> None:
         context.sample_aspect_ratio = encoding.sample_aspect_ratio
     # Slices alone would make x264 split every frame: worse pictures and slower.
     context.thread_type = "AUTO"
+    context.field_order = encoding.field_order
     flags = context.flags
     if encoding.global_header:
         flags |= Flags.global_header
@@ -399,7 +427,7 @@ def open_encoder(encoding: Encoding) -> VideoCodecContext:
     """An open encoder.
 
     Raises:
-        av.FFmpegError: the encoder refuses the settings.
+        FFmpegError: the encoder refuses the settings.
     """
     context = cast(VideoCodecContext, av.CodecContext.create(encoding.encoder, "w"))
     configure(context, encoding)
@@ -424,16 +452,16 @@ def _try(encoding: Encoding) -> str | None:
         stream = add_video_stream(container, encoding)
         container.start_encoding()
     except ValueError as error:
-        if isinstance(error, av.FFmpegError):
+        if isinstance(error, FFmpegError):
             return _refusal(encoding, error)
         return f"{encoding.container} cannot hold {encoding.codec}"
-    except av.FFmpegError as error:
+    except FFmpegError as error:
         return _refusal(encoding, error)
     unused = set(stream.codec_context.options) & {name for name, _ in encoding.options}
     return f"{encoding.encoder} does not know {', '.join(sorted(unused))}" if unused else None
 
 
-def _refusal(encoding: Encoding, error: av.FFmpegError) -> str:
+def _refusal(encoding: Encoding, error: FFmpegError) -> str:
     settings = ", ".join(f"{name} {value}" for name, value in encoding.options)
     return (
         f"{encoding.encoder} refuses {encoding.width}x{encoding.height} {encoding.pixel_format} with {settings}"

@@ -278,7 +278,7 @@ class PlaneFrame:
                 chroma = cv2.resize(chroma, (right - left, bottom - top), interpolation=cv2.INTER_AREA)
             _add(self._planes[channel][top:bottom, left:right], chroma, bits)
 
-    def _whole_chroma_blocks(self, change: Float, rect: Rect) -> Float:
+    def _whole_chroma_blocks(self, change: Plane, rect: Rect) -> Plane:
         """Pad a change with zeros to whole chroma samples; at the frame's own odd edge its last line is repeated."""
         step_x, step_y = 1 << self.layout.shift_x, 1 << self.layout.shift_y
         before_x, before_y = rect.x % step_x, rect.y % step_y
@@ -293,11 +293,8 @@ class PlaneFrame:
 
     def _add_rgb(self, rect: Rect, change: Float) -> None:
         for channel, target in enumerate(self.layout.channels):
-            if self.layout.packed:
-                plane = self._planes[0][(*rect.slices, target)]
-            else:
-                plane = self._planes[target][rect.slices]
-            _add(plane, cv2.extractChannel(change, channel), self.layout.bits)
+            plane = self._planes[0][..., target] if self.layout.packed else self._planes[target]
+            _add(plane[rect.slices], cv2.extractChannel(change, channel), self.layout.bits)
 
 
 def _shrunk(width: int, height: int, max_side: int | None) -> tuple[int, int]:
@@ -328,7 +325,7 @@ def _transform(samples: Plane, matrix: Float, offset: Sequence[float] | NDArray[
     return cv2.transform(samples.astype(np.float32), affine)
 
 
-def _add(samples: Plane, change: Float, bits: int) -> None:
+def _add(samples: Plane, change: Plane, bits: int) -> None:
     """Add in place, rounded to nearest, kept within `bits`."""
     depth = cv2.CV_8U if bits == 8 else cv2.CV_16U
     total = cv2.add(samples, change, dtype=depth)

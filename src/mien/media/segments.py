@@ -9,10 +9,11 @@ from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
 from types import TracebackType
-from typing import Literal, Self
+from typing import Literal, Self, cast
 
 import av
 from av.container import OutputContainer
+from av.error import FFmpegError
 from av.video.frame import PictureType
 
 from mien.errors import UnreadableError, UnsupportedMediaError
@@ -39,7 +40,7 @@ class SegmentWriter:
         self._count = 0
         try:
             self._encoder = open_encoder(encoding)
-        except av.FFmpegError as error:
+        except FFmpegError as error:
             raise self._failure(error) from error
         self._log = PacketLogWriter(Path(path), encoding, self._encoder.extradata or b"")
 
@@ -77,14 +78,14 @@ class SegmentWriter:
     def _encode(self, picture: av.VideoFrame | None) -> None:
         try:
             packets = self._encoder.encode(picture)
-        except av.FFmpegError as error:
+        except FFmpegError as error:
             raise self._failure(error) from error
         for packet in packets:
             if packet.pts is None:
                 raise UnsupportedMediaError(f"{self._encoding.encoder} loses time stamps: choose another codec")
             self._log.append(LoggedPacket(self._waiting.pop(packet.pts), packet.is_keyframe, bytes(packet)))
 
-    def _failure(self, error: av.FFmpegError) -> UnsupportedMediaError:
+    def _failure(self, error: FFmpegError) -> UnsupportedMediaError:
         return UnsupportedMediaError(f"the encoder {self._encoding.encoder} failed: {error.strerror}")
 
 
@@ -155,7 +156,7 @@ def _video_packets(
     decoding = iter(decoding_times(times, step))
     for log in logs:
         for logged in log.packets():
-            packet: av.Packet[av.VideoStream] = av.Packet(logged.data)
+            packet = cast("av.Packet[av.VideoStream]", av.Packet(logged.data))
             packet.stream = stream
             packet.time_base = clip.time_base
             packet.pts = logged.pts - clip.shift_ticks

@@ -6,11 +6,12 @@ import io
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self
 
 import av
 from av.audio.stream import AudioStream
 from av.container import InputContainer, OutputContainer
+from av.error import FFmpegError
 from av.packet import Packet
 from av.stream import Discard, Disposition, Stream
 
@@ -33,8 +34,10 @@ _ITUNES_TAGS = {
 _STATISTICS = {"DURATION", "BPS", "NUMBER_OF_FRAMES", "NUMBER_OF_BYTES", "ENCODER", "encoder"}
 """Tags of a stream that are not true any more once it is encoded anew."""
 
-_AUDIO_FALLBACKS = {"mp4": ("aac",), "mov": ("aac",), "matroska": ("aac",), "avi": ("aac",), "mpegts": ("aac",)}
-_AUDIO_FALLBACKS["webm"] = ("libopus", "opus")
+
+_OPUS_RATE = 48000
+_BITS_PER_CHANNEL = 96_000
+"""Bits per second that audio which has to be encoded anew gets: transparent for AAC and Opus."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +118,7 @@ class _Transcoder:
     def packets(self, packet: Packet[Any]) -> Iterator[Packet[Any]]:
         try:
             frames = packet.decode()
-        except av.FFmpegError:
+        except FFmpegError:
             return  # A player drops it as well.
         for frame in frames:
             yield from self.stream.encode(frame)
@@ -160,7 +163,7 @@ class Copies:
             for packet in demuxed:
                 if packet.size:
                     yield from self._translate(packet)
-        except av.FFmpegError as error:
+        except FFmpegError as error:
             self.warnings.append(f"audio and subtitles end early: the target cannot be read further ({error.strerror})")
         for target in self._targets.values():
             if isinstance(target, _Transcoder):
@@ -210,13 +213,9 @@ class Copies:
             return copy
         codec = getattr(stream.codec_context, "name", None) or getattr(stream, "name", None) or "unknown"
         if isinstance(stream, AudioStream):
-            for encoder in _AUDIO_FALLBACKS.get(format_name, ()):
-                if encoder in av.codecs_available:
-                    made = cast(AudioStream, output.add_stream(encoder, stream.rate))
-                    made.layout = stream.layout.name
-                    _describe(stream, made, encoded=True)
-                    self.warnings.append(f"{name} ({codec}) is encoded anew as {encoder}: {reason}")
-                    return _Transcoder(made)
+            made = _new_audio(stream, output)
+            self.warnings.append(f"{name} ({codec}) is encoded anew as {made.codec_context.name}: {reason}")
+            return _Transcoder(made)
         self.warnings.append(f"{name} ({codec}) is left out: {reason}")
         return None
 
@@ -226,6 +225,17 @@ def _made_by_muxer(stream: Stream, container: InputContainer) -> bool:
     if stream.type != "data" or "mov" not in container.format.name.split(","):
         return False
     return "timecode" in stream.metadata or bool(container.chapters())
+
+
+def _new_audio(stream: AudioStream, output: OutputContainer) -> AudioStream:
+    if output.format.name == "webm":
+        made = output.add_stream("libopus", _OPUS_RATE)
+    else:
+        made = output.add_stream("aac", stream.rate)
+    made.layout = stream.layout.name
+    made.bit_rate = _BITS_PER_CHANNEL * stream.channels
+    _describe(stream, made, encoded=True)
+    return made
 
 
 def _copy_stream(stream: Stream, output: OutputContainer) -> Stream:

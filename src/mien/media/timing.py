@@ -7,10 +7,11 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
-import av
 import numpy as np
 from av.container import InputContainer
+from av.error import FFmpegError
 from av.packet import Packet
 from av.stream import Discard
 from av.video.stream import VideoStream
@@ -83,7 +84,7 @@ def read_index(container: InputContainer, stream: VideoStream) -> PacketIndex:
                 if time is not None and _is_shown(packet, stream):
                     dts = packet.dts if packet.dts is not None else time
                     shown.append((time, dts, packet.is_keyframe, packet.duration or 0))
-    except av.FFmpegError:
+    except FFmpegError:
         complete = False
     presentation = container.format.name not in _NO_PRESENTATION_TIMES
     shown.sort()
@@ -118,7 +119,7 @@ class Segment:
     end: int
 
 
-def split(times_s: Sequence[float] | NDArray[np.float64], keyframes: Sequence[int], seconds: float) -> list[Segment]:
+def split(times_s: NDArray[Any], keyframes: Sequence[int], seconds: float) -> list[Segment]:
     """Cut frames shown at `times_s` (ascending) into segments of about `seconds`.
 
     A cut is at the keyframe nearest to its ideal place if one lies within half a segment of it, else at the first

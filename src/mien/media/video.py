@@ -13,6 +13,8 @@ from typing import Self, cast
 import av
 import numpy as np
 from av.container import InputContainer
+from av.error import FFmpegError
+from av.sidedata.sidedata import SideData
 from av.sidedata.sidedata import Type as SideDataType
 from av.stream import Disposition, Stream
 from av.video.frame import VideoFrame as Picture
@@ -82,6 +84,8 @@ class VideoInfo:
     hdr: bool
     hdr_metadata: HdrMetadata
     interlaced: bool
+    field_order: int
+    """As FFmpeg numbers it; 0 = not said, 1 = progressive."""
     sample_aspect_ratio: Fraction
     streams: tuple[StreamSummary, ...]
     """All streams but the video."""
@@ -185,7 +189,7 @@ class VideoSource:
             raise UnreadableError(f"{self.path} {what}: name a video file")
         try:
             container = av.open(str(self.path), "r", metadata_errors="replace")
-        except av.FFmpegError as error:
+        except FFmpegError as error:
             raise UnreadableError(
                 f"{self.path} cannot be read as a video ({error.strerror}): it is damaged, cut off or no video file"
             ) from error
@@ -291,8 +295,8 @@ class VideoSource:
 
     def _decode(self, packet: av.Packet[VideoStream]) -> list[Picture]:
         try:
-            return cast(list[Picture], packet.decode())
-        except av.FFmpegError:
+            return packet.decode()
+        except FFmpegError:
             self._failed.add(packet.pts or packet.dts or 0)
             return []
 
@@ -374,6 +378,7 @@ class VideoSource:
             hdr=tags.hdr,
             hdr_metadata=_hdr_metadata(picture),
             interlaced=interlaced,
+            field_order=stream.codec_context.field_order,
             sample_aspect_ratio=Fraction(stream.sample_aspect_ratio or 0),
             streams=tuple(_summary(other) for other in container.streams if other.index != stream.index),
         )
@@ -382,7 +387,7 @@ class VideoSource:
 def _packets(container: InputContainer, stream: VideoStream) -> Iterator[av.Packet[VideoStream]]:
     try:
         yield from container.demux(stream)
-    except av.FFmpegError:
+    except FFmpegError:
         # An unreadable rest is where the file ends; the decoder still holds frames.
         yield cast("av.Packet[VideoStream]", _flush_packet(stream))
 
@@ -400,7 +405,7 @@ def _packets_from(
     """Packets from `keyframe` on, or None if the container cannot seek there."""
     try:
         container.seek(min(keyframe.dts, keyframe.pts), stream=stream)
-    except av.FFmpegError:
+    except FFmpegError:
         return None
     packets = _packets(container, stream)
     for packet in packets:
@@ -442,7 +447,7 @@ def _summary(stream: Stream) -> StreamSummary:
 
 
 def _side_data(picture: Picture, kind: SideDataType, dtype: type[np.generic]) -> list[int] | None:
-    for entry in cast("list[av.sidedata.sidedata.SideData]", picture.side_data):
+    for entry in cast("list[SideData]", picture.side_data):
         if entry.type is kind:
             return np.frombuffer(bytes(entry), dtype).tolist()
     return None
