@@ -9,6 +9,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
+from mien.errors import UnreadableError, UnwritableError
+from mien.geometry import Rect
+from mien.media.encoding import choose_encoding
+from mien.media.segments import SegmentWriter, join, usable
+from mien.media.video import VideoSource
 from support.video import (
     clip,
     encode,
@@ -23,12 +29,6 @@ from support.video import (
     times,
     tone,
 )
-
-from mien.errors import UnreadableError, UnwritableError
-from mien.geometry import Rect
-from mien.media.encoding import choose_encoding
-from mien.media.segments import SegmentWriter, join, usable
-from mien.media.video import VideoSource
 
 
 def variable(path: Path) -> Path:

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.video import clip, damage, ffmpeg, h264, luma, pictures, source, times, tone
 
 from mien.errors import UnreadableError, UsageError
 from mien.geometry import Rect
 from mien.media.video import VideoSource
 from mien.recipe import Position
+from support.video import clip, damage, ffmpeg, h264, luma, pictures, source, times, tone
 
 
 def read_times(path: Path) -> list[float]:

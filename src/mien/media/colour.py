@@ -76,13 +76,14 @@ class Colour:
 
     @classmethod
     def resolve(cls, tags: ColourTags, height: int, *, rgb: bool = False, full: bool = False) -> Colour:
-        """Fill in what `tags` leave open: BT.601 below 576 rows, else BT.709; limited range unless `full`.
+        """Fill in what `tags` leave open: BT.601 below 576 rows, else BT.709; limited range, or full if `full`.
 
         A matrix that is not a luma matrix (RGB, YCgCo, ICtCp) counts as unspecified; `rgb` pictures are full range.
         """
         fallback = MATRIX_BT601 if height < 576 else MATRIX_BT709
         red, blue = _LUMA_WEIGHTS.get(tags.matrix, _LUMA_WEIGHTS[fallback])
-        return cls(red, blue, rgb or full or tags.range == RANGE_FULL, tags.transfer, tags.primaries)
+        spans_all = tags.range == RANGE_FULL or (full and tags.range != RANGE_LIMITED)
+        return cls(red, blue, rgb or spans_all, tags.transfer, tags.primaries)
 
     @property
     def converts(self) -> bool:

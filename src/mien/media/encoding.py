@@ -72,7 +72,8 @@ ENCODERS = (
     Encoder("mpeg4", "mpeg4", Quality("qscale", 2, 31)),
     Encoder("ffv1", "ffv1", Quality(None, fixed=(("level", "3"), ("slices", "4"), ("slicecrc", "1")))),
     Encoder("libvpx", "vp8", Quality("crf", 8, 63, "cpu-used", (("b", "60M"),), default_preset="2")),
-    Encoder("mjpeg", "mjpeg", Quality("qscale", 2, 31)),
+    # Limited range in JPEG is not in its standard, though widely read.
+    Encoder("mjpeg", "mjpeg", Quality("qscale", 2, 31, fixed=(("strict", "unofficial"),))),
 )
 """Every encoder that can be chosen, the preferred one of a codec first."""
 

@@ -33,7 +33,7 @@ class PixelLayout:
     shift_y: int = 0
     """log2 of the rows a chroma sample spans."""
     full: bool = False
-    """True where the format itself says full range."""
+    """True where samples span all codes unless the stream says otherwise."""
     packed: int = 0
     """Channels of the only plane, or 0 for one plane per channel."""
     channels: tuple[int, int, int] = (0, 1, 2)
@@ -58,7 +58,7 @@ def _layout(name: str) -> PixelLayout | None:
     if match := re.fullmatch(r"yuv([ja]?)(444|422|420|440|411|410)p(?:(9|10|12|14|16)le)?", name):
         return PixelLayout("yuv", int(match[3] or 8), *_CHROMA_SHIFTS[match[2]], full=match[1] == "j")
     if match := re.fullmatch(r"gray(?:(9|10|12|14|16)le)?", name):
-        return PixelLayout("grey", int(match[1] or 8))
+        return PixelLayout("grey", int(match[1] or 8), full=True)
     if match := re.fullmatch(r"gbra?p(?:(9|10|12|14|16)le)?", name):
         return PixelLayout("rgb", int(match[1] or 8), full=True, channels=(2, 0, 1))
     if match := re.fullmatch(r"([rgba0]{3,4})(24|48le|64le|)", name):

@@ -146,12 +146,10 @@ class VideoSource:
             self._note_early_end(stream)
             self.first_rank, self.end_rank = self._range(start, end)
             self.info = self._describe(container, stream, picture)
-        self._colour = Colour.resolve(
-            self.info.tags,
-            self.info.stored_height,
-            rgb=cast(PixelLayout, PixelLayout.named(self.info.editing_format)).family == "rgb",
-            full=self.info.pixel_format.startswith("yuvj"),
-        )
+        layout = cast(PixelLayout, PixelLayout.named(self.info.editing_format))
+        full = layout.full or self.info.pixel_format.startswith("yuvj")
+        rgb = layout.family == "rgb"
+        self._colour = Colour.resolve(self.info.tags, self.info.stored_height, rgb=rgb, full=full)
 
     def __enter__(self) -> Self:
         return self
