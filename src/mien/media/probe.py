@@ -19,6 +19,9 @@ from mien.media.profiles import describe
 from mien.media.stills.formats import HEAD_SIZE, format_of_content, is_gif
 from mien.media.stills.still import mode_of, reading
 
+_ORIENTATION = 0x0112
+"""EXIF tag."""
+
 Kind = Literal["picture", "animation", "video"]
 
 
@@ -62,7 +65,10 @@ def _probe_picture(path: str | Path, name: str) -> Probe:
     with Image.open(path) as image:
         metadata = Metadata.of(image.info)
         animated = name == "GIF" or (name in ("PNG", "WEBP") and getattr(image, "n_frames", 1) > 1)
+        turned = metadata.orientation != UPRIGHT
         width, height = metadata.orientation.size(*image.size)
+        if name == "TIFF":  # whose size Pillow gives upright
+            turned = image.getexif().get(_ORIENTATION, 1) != 1
         return Probe(
             kind="animation" if animated else "picture",
             format=name,
@@ -70,7 +76,7 @@ def _probe_picture(path: str | Path, name: str) -> Probe:
             height=height,
             mode=image.mode,
             profile=describe(metadata.icc) if metadata.icc else None,
-            turned=metadata.orientation != UPRIGHT,
+            turned=turned,
         )
 
 

@@ -23,6 +23,7 @@ def read(data: bytes) -> Still:
         model="grey" if image.mode == "L" else "rgb",
         maximum=255,
         palette=palette,
+        palette_limit=2 if image.mode == "1" else 256,
         metadata=Metadata.of(image.info),
         options={"bilevel": image.mode == "1"},
     )
@@ -30,9 +31,10 @@ def read(data: bytes) -> Still:
 
 def write(still: Still) -> bytes:
     """Encode."""
-    image = image_of(still.pixels, mode_of(still))
-    if still.palette is not None:
-        image.putpalette(np.ascontiguousarray(still.palette[:, :3]).tobytes())
     if still.options.get("bilevel"):
-        image = image.convert("1", dither=Image.Dither.NONE)
+        image = Image.fromarray(still.pixels[..., 0] != 0)
+    else:
+        image = image_of(still.pixels, mode_of(still))
+    if image.mode == "P" and still.palette is not None:
+        image.putpalette(np.ascontiguousarray(still.palette[:, :3]).tobytes())
     return save(image, "BMP", {"dpi": still.metadata.dpi} if still.metadata.dpi else {})

@@ -103,7 +103,9 @@ def convert(still: Still, name: str, to_srgb: Callable[[Still], Still]) -> tuple
     if still.palette is not None and (not target.palette or still.has_alpha):
         still = _without_palette(still)
     if still.model == "grey" and "grey" not in target.models:
-        still = replace(still, model="rgb", pixels=_grey_to_rgb(still))
+        still = to_srgb(still) if still.metadata.icc else replace(still, model="rgb", pixels=_grey_to_rgb(still))
+    if still.model == "grey" and still.has_alpha and still.maximum > 255 and name != "PNG":
+        still = replace(still, model="rgb", pixels=_grey_to_rgb(still))  # which no other reader knows
     if still.model not in target.models:
         still = to_srgb(still)
         notes.append(f"{label} have no inks: converted to sRGB")
@@ -115,9 +117,10 @@ def convert(still: Still, name: str, to_srgb: Callable[[Still], Still]) -> tuple
         still = _on_white(still)
     if not target.metadata and (still.metadata.icc or still.metadata.exif or still.metadata.xmp):
         notes.append(f"{label} have no metadata: profile, EXIF and XMP are left out")
-        turned = np.ascontiguousarray(still.metadata.orientation.upright(still.pixels))
-        still = replace(to_srgb(still) if still.metadata.icc else still, pixels=turned)
-        still = replace(still, metadata=Metadata(dpi=still.metadata.dpi))
+        orientation = still.metadata.orientation
+        still = to_srgb(still) if still.metadata.icc and still.palette is None else still
+        pixels = np.ascontiguousarray(orientation.upright(still.pixels))
+        still = replace(still, pixels=pixels, metadata=Metadata(dpi=still.metadata.dpi))
     return replace(still, format=name, options={}, carried=()), notes
 
 

@@ -40,13 +40,12 @@ def read(data: bytes) -> Still:
 
 def write(still: Still) -> bytes:
     """Encode; the library turns the EXIF orientation into HEIC's own."""
-    buffer, metadata = io.BytesIO(), still.metadata
+    buffer = io.BytesIO()
     height, width = still.pixels.shape[:2]
     mode, pixels = mode_of(still), still.pixels
     if still.depth > 8:
         mode, pixels = f"{mode};16", pixels << (16 - still.depth)
-    given = {"exif": metadata.exif, "xmp": metadata.xmp, "icc_profile": metadata.icc}
-    options = {name: block for name, block in given.items() if block} | dict(still.options)
+    options = {**still.metadata.options(), **still.options}
     _library().encode(mode, (width, height), pixels.tobytes(), buffer, quality=VISUALLY_LOSSLESS, **options)
     return buffer.getvalue()
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import cv2
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
+from PIL import Image, UnidentifiedImageError
 
 from mien.errors import UnsupportedMediaError
 from mien.media.arrays import Pixels
@@ -57,7 +57,10 @@ class _Coding:
 def read(data: bytes) -> Still:
     """Decode the first picture."""
     structure = tiff.read(data)
-    image = open_image(_plain(data, structure), "TIFF")
+    try:
+        image = open_image(_plain(data, structure), "TIFF")
+    except UnidentifiedImageError as error:
+        raise UnsupportedMediaError("stores samples in an unusual way: convert it to 8- or 16-bit RGB first") from error
     if image.mode == "YCbCr":
         image = image.convert("RGB")
     if image.mode not in _MODELS:
