@@ -95,9 +95,10 @@ def test_both_halves_show_the_same_moment(talk):
     assert np.abs(left - right).mean() < moved / 3
 
 
-def test_a_result_that_begins_later_is_shown_beside_its_own_moment(talk):
+def test_a_result_that_begins_later_is_shown_beside_its_own_moment(talk, capsys):
     ffmpeg("-ss", "0.8", "-i", talk, "-an", "-t", "0.8", "part.mp4")
     assert main(["compare", str(talk), "part.mp4", "-o", "both.mp4", "--start", "0.8", "--quiet"]) == 0
+    assert capsys.readouterr().err == ""
     capture = cv2.VideoCapture("both.mp4")
     _, frame = capture.read()
     assert np.abs(frame[40:, :320].astype(int) - frame[40:, 320 + DIVIDER :]).mean() < 3

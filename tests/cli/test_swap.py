@@ -110,12 +110,18 @@ def test_a_pattern_in_quotes_is_expanded(small, hopper, out):
         (["{hopper}", "{small}", "-o", "x.png", "--device", "abacus"], 1, "abacus"),
         (["{hopper}", "{small}", "-o", "x.png", "--faces", "7"], 1, "small.png"),
         (["{small}", "-o", "x.png"], 2, "only one file"),
+        (["{hopper}", "{talk}", "{talk}", "-o", "out"], 2, "put a pattern in quotes"),
+        (["{hopper}", "{small}", "-o", "x.png", "--json", "no/folder/r.json"], 1, "no/folder"),
     ],
 )
-def test_what_cannot_be_done_is_said_and_nothing_is_left(arguments, code, message, small, grey, hopper, out, capsys):
+def test_what_cannot_be_done_is_said_and_nothing_is_left(
+    arguments, code, message, small, grey, hopper, talk, out, capsys
+):
     shutil.copy(small, "there.png")
     before = {path.name: path.read_bytes() for path in out.iterdir()}
-    assert main(["swap", *(text.format(hopper=hopper, small=small, grey=grey) for text in arguments)]) == code
+    assert (
+        main(["swap", *(text.format(hopper=hopper, small=small, grey=grey, talk=talk) for text in arguments)]) == code
+    )
     shown = capsys.readouterr().err
     assert message in shown
     assert "Traceback" not in shown

@@ -69,9 +69,12 @@ def compare(
     with open_clip(before, start) as old, open_clip(after) as new:
         if is_picture_name(output):
             _moments(old, new, output)
-            return _length_warning(old, new)
+            return _length_warning(old, new, chosen=start is not None)
         sound = after if new.has_sound else None
-        return [*_clip(old, new, sound, output, progress, cancelled), *_length_warning(old, new)]
+        return [
+            *_clip(old, new, sound, output, progress, cancelled),
+            *_length_warning(old, new, chosen=start is not None),
+        ]
 
 
 def _pictures(before: Path, after: Path, output: Path) -> None:
@@ -121,11 +124,12 @@ def _layout(before: Clip, after: Clip) -> SideBySide:
     return SideBySide((before.width, before.height), (after.width, after.height))
 
 
-def _length_warning(before: Clip, after: Clip) -> list[str]:
-    lengths = before.duration_s, after.duration_s
-    if abs(lengths[0] - lengths[1]) < _LENGTH_SLACK_S:
+def _length_warning(before: Clip, after: Clip, *, chosen: bool) -> list[str]:
+    """What to say of different lengths; where the part of `before` was `chosen`, it may well go on after the end."""
+    longer_s = before.duration_s - after.duration_s
+    if abs(longer_s) < _LENGTH_SLACK_S or (chosen and longer_s > 0):
         return []
     return [
-        f"before lasts {lengths[0]:.2f} s, after {lengths[1]:.2f} s: the comparison ends with the shorter one"
-        " (--start says at which moment of BEFORE the result begins)"
+        f"before lasts {before.duration_s:.2f} s, after {after.duration_s:.2f} s: the comparison ends with the shorter"
+        " one (--start says at which moment of BEFORE the result begins)"
     ]

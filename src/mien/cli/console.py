@@ -27,6 +27,16 @@ def complain(message: str) -> None:
     print(f"mien: {message}", file=sys.stderr, flush=True)
 
 
+def check_folder(path: str | Path) -> None:
+    """Make sure before long work that the folder of a file to write is there.
+
+    Raises:
+        UnwritableError: it is not.
+    """
+    if not Path(path).parent.is_dir():
+        raise UnwritableError(f"{path} cannot be written: the folder {Path(path).parent} does not exist, make it first")
+
+
 def write_json(value: Any, path: str) -> None:
     """Write `value` as JSON to the file `path`, or to standard output if it is `-`.
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from mien.cli.console import check_folder
 from mien.errors import UnsupportedMediaError, UnwritableError
 from mien.media.files import publish
 
@@ -17,11 +18,12 @@ _QUALITY = 92
 
 
 def check_free(path: Path, *, overwrite: bool) -> None:
-    """Make sure that `path` may be written.
+    """Make sure before long work that `path` may be written.
 
     Raises:
-        UnwritableError: it exists and `overwrite` was not given.
+        UnwritableError: its folder is missing, or it exists and `overwrite` was not given.
     """
+    check_folder(path)
     if path.exists() and not overwrite:
         raise UnwritableError(f"{path} exists already: give --overwrite to replace it, or another name")
 

@@ -40,9 +40,11 @@ def run(options: argparse.Namespace) -> int:
     recipe = read_recipe(options, default_output=_output_beside)
     save_recipe(recipe, options)
 
-    from mien.cli.media_files import is_media
+    from mien.cli.media_files import check_sources, is_media
 
-    jobs = expand_targets(expand_sources(recipe), is_media)
+    recipe = expand_sources(recipe)
+    check_sources(recipe)
+    jobs = expand_targets(recipe, is_media)
     if means_many(recipe.target):
         return _many(jobs, as_json=options.json)
     plan = _make(jobs[0])

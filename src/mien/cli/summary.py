@@ -67,7 +67,7 @@ def _time(report: Report) -> str:
     if report.frames > 1:
         text += f", {report.frames_per_second:.1f} frames/s"
     if report.media_seconds and report.seconds:
-        text += f", {report.media_seconds / report.seconds:.2f} of real time"
+        text += f", {report.media_seconds / report.seconds:.2f} times real time"
     return f"{text}, {report.cpu_seconds:.1f} s of processor time"
 
 

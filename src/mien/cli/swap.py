@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mien.cli.batch import Outcome, run_batch
-from mien.cli.console import STDOUT, complain, write_json
+from mien.cli.console import STDOUT, check_folder, complain, write_json
 from mien.cli.progress import progress_of
 from mien.cli.recipe_options import add_job_arguments, read_recipe, save_recipe
 from mien.cli.stop import stop_on_signal
@@ -46,11 +46,15 @@ def run(options: argparse.Namespace) -> int:
     """Do the job, or all jobs; exit code 1 if one of many failed."""
     recipe = read_recipe(options)
     save_recipe(recipe, options)
+    if options.json is not None:
+        check_folder(options.json)
 
-    from mien.cli.media_files import is_media
+    from mien.cli.media_files import check_sources, is_media
     from mien.pipeline.api import Runner
 
-    jobs = expand_targets(expand_sources(recipe), is_media)
+    recipe = expand_sources(recipe)
+    check_sources(recipe)
+    jobs = expand_targets(recipe, is_media)
     tell = not options.quiet and options.json != STDOUT
     with stop_on_signal() as stopped, Runner() as runner:
 

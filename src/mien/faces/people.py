@@ -178,8 +178,8 @@ def select_references(
         if reference not in chosen.values():
             found = ", ".join(f"{distance:.2f}" for distance in table[reference])
             raise NoFaceError(
-                f"nobody in the target is the person in {name}: the distances are {found} (from person 0 on), none "
-                f"under {bound:.2f} and nearest; give a clearer reference or a larger distance"
+                f"nobody in the target is the person in {name}: the people there are {found} away from it, and the "
+                f"nearest has to be under {bound:.2f}; give a clearer reference or a larger 'reference_distance'"
             )
     return _only(people, chosen)
 
