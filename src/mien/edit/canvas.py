@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from mien.edit.raster import Floats, rasterise
+from mien.edit.fields import look_up, resize
+from mien.edit.raster import Floats, Indices, rasterise
 from mien.edit.texture import draw_order
 from mien.edit.topology import FACE_POINTS, add_skirt, facing, plane
 
@@ -32,44 +34,52 @@ class Canvas:
         return cls(height, width, max(round(height / step), 2), max(round(width / step), 2))
 
     @property
-    def step(self) -> Floats:
-        """(2,) pixels per cell in x and y."""
-        return np.float32([self.width / self.columns, self.height / self.rows])
+    def step_x(self) -> float:
+        """Pixels per cell, along a row."""
+        return self.width / self.columns
+
+    @property
+    def step_y(self) -> float:
+        """Pixels per cell, down a column."""
+        return self.height / self.rows
 
     def to_grid(self, points: Floats) -> Floats:
         """Pixels (n, 2) to cells."""
-        return ((points + 0.5) / self.step - 0.5).astype(np.float32)
+        return ((points + np.float32(0.5)) / np.float32([self.step_x, self.step_y]) - np.float32(0.5)).astype(
+            np.float32
+        )
 
     def cells(self) -> tuple[Floats, Floats]:
-        """x and y in pixels of each cell's centre, both (rows, columns)."""
-        x = (np.arange(self.columns, dtype=np.float32) + 0.5) * self.step[0] - 0.5
-        y = (np.arange(self.rows, dtype=np.float32) + 0.5) * self.step[1] - 0.5
-        return tuple(np.meshgrid(x, y))  # type: ignore[return-value]
+        """x (1, columns) and y (rows, 1) in pixels of the cells' centres."""
+        x = (np.arange(self.columns, dtype=np.float32) + 0.5) * self.step_x - 0.5
+        y = (np.arange(self.rows, dtype=np.float32) + 0.5) * self.step_y - 0.5
+        return x.astype(np.float32)[None], y.astype(np.float32)[:, None]
 
     def shrink(self, picture: Floats) -> Floats:
-        """The patch (height, width, c) averaged over each cell."""
-        return cv2.resize(picture, (self.columns, self.rows), interpolation=cv2.INTER_AREA)
+        """The patch (height, width[, c]) averaged over each cell."""
+        return resize(picture, self.rows, self.columns)
 
     def enlarge(self, field: Floats) -> Floats:
         """A grid field (rows, columns[, c]) at every pixel, linear between cells."""
-        return cv2.resize(field, (self.width, self.height), interpolation=cv2.INTER_LINEAR)
-
-    def sample(self, field: Floats, points: Floats) -> Floats:
-        """A grid field read at points (n, m, 2) in pixels."""
-        at = self.to_grid(points)
-        return cv2.remap(field, at[..., 0], at[..., 1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+        return cast(Floats, cv2.resize(field, (self.width, self.height), interpolation=cv2.INTER_LINEAR))
 
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """A face's mesh on the grid of a canvas; every array is (rows, columns[, c])."""
+    """A face's mesh on the grid of a canvas; every array is (rows, columns)."""
 
-    plane: Floats
-    """u, v of the texture plane, 0..1; carried on a little beyond the face."""
-    covered: NDArray[np.bool_]
-    """True where the face itself (not its skirt) covers the cell's centre."""
+    u: Floats
+    """Place in the texture plane, 0..1; carried on a little beyond the face."""
+    v: Floats
+    covered: Floats
+    """1 where the face itself (not its skirt) covers the cell's centre, else 0."""
     facing: Floats
     """How squarely the surface faces the camera, 0..1."""
+
+    def look_up(self, field: Floats) -> Floats:
+        """A field (side, side[, c]) of the texture plane, seen on the grid."""
+        side = np.float32(field.shape[0])
+        return look_up(field, self.u * side - np.float32(0.5), self.v * side - np.float32(0.5))
 
 
 def draw(canvas: Canvas, points: Floats) -> Drawn:
@@ -80,31 +90,35 @@ def draw(canvas: Canvas, points: Floats) -> Drawn:
         points: (468, 3) x, y in pixels of the patch, z on the same scale.
     """
     whole = add_skirt(points)
-    attributes = np.zeros((len(whole), 4), np.float32)
+    attributes = np.empty((len(whole), 4), np.float32)
     attributes[:, :2] = plane()
     attributes[:, 2] = np.maximum(facing(whole), 0)
-    attributes[FACE_POINTS:, 3] = 1
+    attributes[:, 3] = np.arange(len(whole)) >= FACE_POINTS
     coverage = rasterise(canvas.to_grid(whole[:, :2]), draw_order(whole), canvas.rows, canvas.columns)
-    values = np.zeros((canvas.rows * canvas.columns, 5), np.float32)
-    values[coverage.cells, :4] = coverage.lift(attributes)
-    values[coverage.cells, 4] = 1
-    values = values.reshape(canvas.rows, canvas.columns, 5)
-    covered = (values[..., 4] > 0) & (values[..., 3] < 1e-3)
-    values = _carried_on(values)
-    return Drawn(np.ascontiguousarray(values[..., :2]), covered, values[..., 2])
+    values = np.zeros((canvas.rows * canvas.columns, 4), np.float32)
+    values[:, 3] = 2
+    values[coverage.cells] = coverage.lift(attributes)
+    u, v, towards, kind = cv2.split(values.reshape(canvas.rows, canvas.columns, 4))
+    drawn = (kind < 1.5).astype(np.float32)
+    u, v = _carried_on([u, v], drawn)
+    return Drawn(u, v, (kind < 1e-3).astype(np.float32), cast(Floats, towards))
 
 
-def _carried_on(values: Floats, rounds: int = 3) -> Floats:
-    """Uncovered cells (last channel 0) next to covered ones take their neighbours' mean, a few cells far."""
+def _carried_on(fields: list[NDArray[np.generic]], drawn: Floats, rounds: int = 2) -> list[Floats]:
+    """Cells next to drawn ones take their neighbours' mean, a few cells far."""
+    values = [field * drawn for field in cast(list[Floats], fields)]
     for _ in range(rounds):
-        drawn = values[..., 4:] > 0
-        sums = cv2.blur(values * drawn, (3, 3), borderType=cv2.BORDER_CONSTANT)
-        means = sums / np.maximum(sums[..., 4:], 1e-6)
-        values = np.where(drawn, values, np.where(sums[..., 4:] > 0, means, 0))
+        near = cast(Floats, cv2.boxFilter(drawn, -1, (3, 3), normalize=False, borderType=cv2.BORDER_CONSTANT))
+        new = (drawn == 0) & (near > 0)
+        share = new / np.maximum(near, 1)
+        for index, value in enumerate(values):
+            sums = cv2.boxFilter(value, -1, (3, 3), normalize=False, borderType=cv2.BORDER_CONSTANT)
+            values[index] = cast(Floats, value + sums * share)
+        drawn = np.maximum(drawn, new.astype(np.float32))
     return values
 
 
-def hull(points: Floats) -> tuple[Floats, NDArray[np.intp]]:
+def hull(points: Floats) -> tuple[Floats, Indices]:
     """Convex outline of points (n, 2+): its corners (k, 2) and their indices (k,)."""
-    indices = cv2.convexHull(points[:, :2].astype(np.float32), returnPoints=False).reshape(-1)
-    return points[indices, :2], indices.astype(np.intp)
+    indices = cv2.convexHull(np.ascontiguousarray(points[:, :2]), returnPoints=False).reshape(-1).astype(np.intp)
+    return points[indices, :2], indices

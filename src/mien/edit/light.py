@@ -6,24 +6,26 @@ highlight counts no more than the skin around it.
 
 from __future__ import annotations
 
+from typing import cast
+
+import cv2
 import numpy as np
 
-from mien.edit.fields import smoothstep, weighted_blur
+from mien.edit.fields import blur, divided, smoothstep, weigh
 from mien.edit.raster import Floats
 
 FLOOR = 0.02
 """Added to gamma coded colours before their logarithm is taken."""
-_BANDS = (0.25, 0.12, 0.08, 0.05)
+_BANDS = (0.25, 0.12, 0.06, 0.03)
 """Sigmas in face widths: the first is the target's everywhere, finer ones only near the edge."""
 _LIMIT = 1.2
 """Largest logarithm of the gain (3.3 times as bright in gamma coded colours)."""
-TONE_HUE, TONE_LIGHTNESS = 0.35, 0.15
+_TONE_HUE, _TONE_LIGHTNESS = 0.35, 0.15
 """How much of the difference in skin colour stays the source's, well inside the face."""
-
-
-def log_colours(picture: Floats) -> Floats:
-    """Logarithm of gamma coded RGB."""
-    return np.log(np.maximum(picture, 0) + FLOOR)
+_TONE_REACH = 0.12
+"""Sigma of the way from the edge to where the skin colour is the source's, in face widths."""
+_NEAR = (0.35, 0.7)
+"""Differences from the mean (logarithm) at which a cell begins to be left out, and is."""
 
 
 def gain(target: Floats, drawn: Floats, trust: Floats, alpha: Floats, face_width: float) -> Floats:
@@ -38,38 +40,45 @@ def gain(target: Floats, drawn: Floats, trust: Floats, alpha: Floats, face_width
     """
     difference = log_colours(target) - log_colours(drawn)
     overall = _robust_mean(difference, trust)
-    trust = trust * _near(difference - overall)
-    coarse, *finer = (weighted_blur(difference, trust + 1e-6, sigma * face_width) for sigma in _BANDS)
-    result = coarse - _tone(overall) * (1 - _edge(alpha, 0.12 * face_width))
+    sums = weigh(difference, trust * _near(difference, overall) + np.float32(1e-6))
+    coarse, *finer = (divided(blur(sums, sigma * face_width)) for sigma in _BANDS)
+    result = coarse - (1 - _edge(alpha, _TONE_REACH * face_width)) * _tone(overall)
     last = coarse
     for sigma, band in zip(_BANDS[1:], finer, strict=True):
         result += (band - last) * _edge(alpha, sigma * face_width)
         last = band
-    return np.exp(np.clip(result, -_LIMIT, _LIMIT)).astype(np.float32)
+    return np.exp(np.clip(result, -_LIMIT, _LIMIT))
+
+
+def log_colours(picture: Floats) -> Floats:
+    """Logarithm of gamma coded RGB."""
+    return cast(Floats, cv2.log(np.maximum(picture, 0) + np.float32(FLOOR)))
 
 
 def _tone(overall: Floats) -> Floats:
     """(3,) what of the overall difference is skin colour rather than light."""
     lightness = overall.mean()
-    return TONE_HUE * (overall - lightness) + TONE_LIGHTNESS * lightness
+    return (_TONE_HUE * (overall - lightness) + _TONE_LIGHTNESS * lightness).astype(np.float32)
 
 
 def _robust_mean(difference: Floats, trust: Floats) -> Floats:
     """(3,) weighted mean, taken again without what is far from it."""
-    total = max(float(trust.sum()), 1e-6)
-    mean = (difference * trust[..., None]).sum(axis=(0, 1)) / total
-    for _ in range(2):
-        near = trust * _near(difference - mean)
-        mean = (difference * near[..., None]).sum(axis=(0, 1)) / max(float(near.sum()), 1e-6)
-    return mean.astype(np.float32)
+    near = trust
+    mean = np.zeros(3, np.float32)
+    for _ in range(3):
+        mean = np.float32(cv2.mean(weigh(difference, near))[:3]) / max(float(near.mean()), 1e-6)
+        near = trust * _near(difference, mean)
+    return mean
 
 
-def _near(difference: Floats) -> Floats:
-    return 1 - smoothstep(0.35, 0.7, np.abs(difference).max(axis=-1))
+def _near(difference: Floats, mean: Floats) -> Floats:
+    """(rows, columns) 1 where every channel is near the mean."""
+    farthest = np.abs(difference[..., 0] - mean[0])
+    for channel in (1, 2):
+        farthest = np.maximum(farthest, np.abs(difference[..., channel] - mean[channel]))
+    return 1 - smoothstep(*_NEAR, farthest)
 
 
 def _edge(alpha: Floats, sigma: float) -> Floats:
     """(rows, columns, 1) 1 at the edge of what is drawn, 0 farther inside than about two sigmas."""
-    from mien.edit.fields import blur
-
-    return np.clip(2 * (1 - blur(alpha, sigma)), 0, 1)[..., None]
+    return np.clip(2 - 2 * blur(alpha, sigma), 0, 1)[..., None]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import cv2
 import numpy as np
 
-from mien.edit.fields import smoothstep
+from mien.edit.fields import dilated, gaussian, smoothstep
 from mien.edit.raster import Floats
 from mien.edit.regions import core, features, inside_oval
-from mien.edit.skin import SkinModel, covered, learn_skin, lightness_and_hue, skin_likelihood
+from mien.edit.skin import SkinModel, covered, learn_skin, lightness_and_hue, over_features, skin_likelihood
 from mien.edit.topology import FIELD
 
 _SEEN = 0.3
@@ -48,40 +48,33 @@ class FaceCover:
         if self._age % _RELEARN == 0:
             self._model = learn_skin(texture, facing) or self._model
         self._age += 1
-        cover = np.zeros((FIELD, FIELD), np.float32)
+        cover = self._changed(texture, facing)
         if self._model is not None:
-            cover = covered(np.where(facing > _SEEN, skin_likelihood(texture, self._model), 1))
-        cover = np.maximum(cover, self._changed(texture, facing))
-        self._cover = np.maximum(cover, self._cover * _RECEDE)
+            likelihood = skin_likelihood(texture, self._model)
+            cover = np.maximum(cover, covered(np.where(facing > _SEEN, likelihood, 1)))
+        self._cover = np.maximum(cover, self._cover * np.float32(_RECEDE))
         return self._cover
 
     def _changed(self, texture: Floats, facing: Floats) -> Floats:
         """What looks different from what was there before, the light set aside; and remember the look."""
-        lightness, hue = lightness_and_hue(cv2.GaussianBlur(texture, (0, 0), 0.8))
+        lightness, hue = lightness_and_hue(gaussian(texture, 0.8))
         look = np.concatenate([lightness[..., None], hue], axis=2)
         known = self._seen > _KNOWN
-        sure = (core(FIELD) > 0) & known & (facing > 0.3)
+        sure = (core(FIELD) > 0) & known & (facing > _SEEN)
         change = np.zeros((FIELD, FIELD), np.float32)
         offset = np.zeros(3, np.float32)
-        if sure.sum() > 50:
+        if np.count_nonzero(sure) > 50:
             difference = look - self._look
-            offset = np.median(difference[sure], axis=0)
+            offset = np.median(difference[sure], axis=0).astype(np.float32)
             rest = np.abs(difference - offset)
-            change = np.maximum(
-                smoothstep(*_CHANGE_HUE, rest[..., 1:].max(axis=2)), smoothstep(*_CHANGE_LIGHTNESS, rest[..., 0])
-            )
-            change *= known * (1 - features(FIELD)) * (facing > 0.15) * (inside_oval(FIELD) > 0.01)
+            hues = np.maximum(rest[..., 1], rest[..., 2])
+            change = np.maximum(smoothstep(*_CHANGE_HUE, hues), smoothstep(*_CHANGE_LIGHTNESS, rest[..., 0]))
+            change *= known & (facing > 0.15) & (inside_oval(FIELD) > 0.01)
+            change *= 1 - features(FIELD)
             solid = cv2.morphologyEx((change > 0.4).astype(np.uint8), cv2.MORPH_OPEN, np.ones((3, 3), np.uint8))
-            change *= cv2.dilate(solid, np.ones((5, 5), np.uint8))
-            change = _over_features(change)
-        share = np.where(facing > 0.25, np.maximum(_LEARN, 1 / (1 + self._seen)), 0) * (1 - change)
+            change *= dilated(solid.astype(np.float32), 5)
+            change = over_features(change)
+        share = (facing > 0.25) * np.maximum(np.float32(_LEARN), 1 / (1 + self._seen)) * (1 - change)
         self._look += (look - offset - self._look) * share[..., None]
-        self._seen += (facing > 0.25) * (change < 0.5)
+        self._seen += (facing > 0.25) & (change < 0.5)
         return change
-
-
-def _over_features(change: Floats) -> Floats:
-    """Eyes, brows and mouth change by themselves: they count as covered where what surrounds them is."""
-    plain = 1 - features(FIELD)
-    around = cv2.GaussianBlur(change * plain, (0, 0), 4) / (cv2.GaussianBlur(plain, (0, 0), 4) + 1e-3)
-    return change * plain + features(FIELD) * smoothstep(0.45, 0.75, around)

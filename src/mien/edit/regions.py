@@ -48,8 +48,8 @@ def features(side: int) -> Floats:
     parts = [
         grown_hull(mesh.LEFT_EYE, 0.03, side),
         grown_hull(mesh.RIGHT_EYE, 0.03, side),
-        grown_hull(mesh.LEFT_BROW, 0.035, side),
-        grown_hull(mesh.RIGHT_BROW, 0.035, side),
+        grown_hull(mesh.LEFT_BROW, 0.045, side),
+        grown_hull(mesh.RIGHT_BROW, 0.045, side),
         grown_hull(mesh.LIPS_OUTER, 0.025, side),
         grown_hull(np.asarray(_NOSTRILS), 0.01, side),
     ]

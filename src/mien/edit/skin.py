@@ -7,7 +7,7 @@ from typing import NamedTuple
 import cv2
 import numpy as np
 
-from mien.edit.fields import smoothstep, weighted_blur
+from mien.edit.fields import blur, dilated, gaussian, smoothstep
 from mien.edit.raster import Floats
 from mien.edit.regions import core, features, inside_oval
 
@@ -101,19 +101,27 @@ def covered(likelihood: Floats) -> Floats:
     lies farther out than a cover is taken as covered, too: highlights on hair look like skin.
     """
     side = likelihood.shape[0]
-    kernel = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (3, 3))
-    unlike = cv2.morphologyEx((likelihood < 0.5).astype(np.uint8), cv2.MORPH_OPEN, kernel)
+    thin = 2 * (side // 64) + 1
+    kernel = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (thin, thin))
+    unlike = (likelihood < 0.5).astype(np.uint8)
     unlike[inside_oval(side) < -0.02] = 0
     unlike[features(side) > 0.5] = 0
+    unlike = cv2.morphologyEx(unlike, cv2.MORPH_OPEN, kernel)
     count, labels, statistics, _ = cv2.connectedComponentsWithStats(unlike, connectivity=4)
     on_rim = np.bincount(labels[(inside_oval(side) < 0.03) & (unlike > 0)], minlength=count) > 0
     large = statistics[:, cv2.CC_STAT_AREA] > _LARGE * side * side
     kept = on_rim | large
     kept[0] = False
     mask = _outwards(kept[labels].astype(np.float32))
-    plain = (1 - features(side)) * cv2.GaussianBlur(cv2.dilate(mask, kernel), (0, 0), side / 160)
-    around = weighted_blur(plain[..., None], 1 - features(side), side / 24)[..., 0]
-    return plain + features(side) * smoothstep(0.5, 0.8, around)
+    return over_features(gaussian(dilated(mask, 3), side / 160))
+
+
+def over_features(cover: Floats) -> Floats:
+    """A cover that cannot be told on eyes, brows and mouth, told there by what surrounds them."""
+    side = cover.shape[0]
+    plain = 1 - features(side)
+    around = blur(cover * plain, side / 24) / (blur(plain, side / 24) + np.float32(1e-3))
+    return cover * plain + features(side) * smoothstep(0.5, 0.8, around)
 
 
 def _outwards(mask: Floats) -> Floats:

@@ -24,14 +24,14 @@ from mien.faces.face import Face
 
 SAME_PERSON = 0.6
 """Euclidean distance of two embeddings of the bundled identity net under which they show one person."""
-REMOVE=True
-NEED=(.05,.2)
-DK=(5,5)
-DS=1.5
-CK=5
+REMOVE = False
+NEED = (0.05, 0.2)
+DK = (5, 5)
+DS = 1.5
+CK = 5
 _SIDES = (256, 512, 1024)
 """Texture sizes; the smallest that keeps a picture's detail is taken."""
-_KNOWN = (0.12, 0.3)
+_KNOWN = (0.2, 0.4)
 """How squarely a texel must be seen: below the first it is unknown, above the second fully used."""
 _EVEN = 0.12
 """Sigma of the blur that tells light from detail when pictures are joined, in texture plane units."""
@@ -113,7 +113,9 @@ def build_source(pictures: Sequence[tuple[str, NDArray[np.uint8]]], analyser: So
     texture = np.clip(texture * known + cv2.resize(base, (side, side)) * (1 - known), 0, 1)
     neutral = np.mean([shape.neutral(to_canonical(one.face.landmarks)) for one in candidates], axis=0)
     embedding = np.mean([one.embedding for one in candidates], axis=0)
-    return SourceFace(_pyramid(texture), base, facing, neutral.astype(np.float32), embedding.astype(np.float32), warnings)
+    return SourceFace(
+        _pyramid(texture), base, facing, neutral.astype(np.float32), embedding.astype(np.float32), warnings
+    )
 
 
 def _examine(

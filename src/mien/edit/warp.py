@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import cv2
 import numpy as np
 
-from mien.edit.canvas import Canvas, hull
-from mien.edit.fields import smoothstep
+from mien.edit.canvas import Canvas, Drawn, hull
+from mien.edit.fields import gaussian, smoothstep
 from mien.edit.raster import Floats
+from mien.edit.topology import FIELD, add_skirt, to_grid
 from mien.geometry import Rect
 
-GROWTH = 0.4
+GROWTH = 0.35
 """The rectangle reaches beyond the face by this part of its longer side, on every side."""
+_REACH = 1.65
+"""Distance from the middle, in outlines, from which on the surroundings stay."""
+_RAYS = 180
+"""Directions in which the outline's shift is tabulated."""
 _LEAST_SHIFT = 0.02
 """Pixels; smaller displacements are none."""
 
@@ -31,38 +38,57 @@ def rectangle(points: Floats, width: int, height: int) -> Rect:
     return Rect(x, y, right - x, bottom - y)
 
 
-def displacement(canvas: Canvas, target: Floats, result: Floats, inside: Floats) -> Floats:
-    """Where each cell of the result comes from: (rows, columns, 2) pixels to add to its own place.
+def displacement(canvas: Canvas, drawn: Drawn, target: Floats, result: Floats) -> tuple[Floats, Floats]:
+    """Where each cell of the result comes from: x and y in pixels, (rows, columns), to add to its own place.
+
+    Inside the face the mesh says; outside, the outline's shift goes on and fades.
 
     Args:
         canvas: the patch.
+        drawn: the result's mesh on it.
         target: (468, 3) the face as it is.
         result: (468, 3) the face as it is to be.
-        inside: (rows, columns, 3) the displacement carried over the face's own mesh, and 1 where it covers the cell.
     """
-    corners, indices = hull(result)
-    moves = (target - result)[indices, :2]
-    centre = corners.mean(axis=0)
-    x, y = canvas.cells()
-    dx, dy = x - centre[0], y - centre[1]
-    angle, reach = np.arctan2(dy, dx), np.hypot(dx, dy)
-    around = np.arctan2(corners[:, 1] - centre[1], corners[:, 0] - centre[0])
-    order = np.argsort(around)
-    table = np.linspace(-np.pi, np.pi, 181)
-    rays = [
-        np.interp(table, around[order], values[order], period=2 * np.pi)
-        for values in (np.hypot(*(corners - centre).T), moves[:, 0], moves[:, 1])
+    shift = target[:, :2] - result[:, :2]
+    outside_x, outside_y = _beyond(canvas, result, shift)
+    inside = drawn.look_up(to_grid(add_skirt(shift), FIELD))
+    share = gaussian(drawn.covered, 1.0) * drawn.covered
+    window = _window(canvas, target)
+    moved = [
+        gaussian(outside + share * (within - outside), 1.0) * window
+        for outside, within in zip((outside_x, outside_y), cv2.split(inside), strict=True)
     ]
-    # A light blur over the angle: the outline's corners leave no rays in the surroundings.
-    smooth = cv2.GaussianBlur(np.stack(rays, axis=1).astype(np.float32)[None], (0, 0), 2.5)[0]
-    outline, move_x, move_y = (np.interp(angle, table, smooth[:, i]).astype(np.float32) for i in range(3))
-    fall = 1 - smoothstep(1.0, 1.75, reach / np.maximum(outline, 1e-3))
-    outside = np.stack([move_x * fall, move_y * fall], axis=-1)
-    share = cv2.GaussianBlur(inside[..., 2:], (0, 0), 1.0)[..., None] * inside[..., 2:]
-    field = inside[..., :2] * share + outside * (1 - share)
-    field = cv2.GaussianBlur(field, (0, 0), 1.0) * _window(canvas, target)[..., None]
-    field[np.abs(field).max(axis=-1) < _LEAST_SHIFT] = 0
-    return field
+    still = np.maximum(np.abs(moved[0]), np.abs(moved[1])) < _LEAST_SHIFT
+    for field in moved:
+        field[still] = 0
+    return moved[0], moved[1]
+
+
+def _beyond(canvas: Canvas, result: Floats, shift: Floats) -> tuple[Floats, Floats]:
+    """The shift of the convex outline, carried outwards along rays and fading."""
+    corners, indices = hull(result)
+    centre = corners.mean(axis=0)
+    rays = corners - centre
+    bearings = np.arctan2(rays[:, 1], rays[:, 0])
+    order = np.argsort(bearings)
+    directions = np.linspace(-np.pi, np.pi, _RAYS, endpoint=False)
+    columns = (np.hypot(rays[:, 0], rays[:, 1]), shift[indices, 0], shift[indices, 1])
+    table = [np.interp(directions, bearings[order], column[order], period=2 * np.pi) for column in columns]
+    # Blurred over the direction, so that the corners of the outline leave no rays in the surroundings.
+    ring = np.stack(table, axis=1).astype(np.float32)
+    ring = gaussian(np.concatenate([ring[-9:], ring, ring[:9]])[:, None], 2.5)[9:-8, 0]
+
+    x, y = canvas.cells()
+    dx, dy = np.broadcast_arrays(x - centre[0], y - centre[1])
+    reach, angle = cv2.cartToPolar(np.ascontiguousarray(dx), np.ascontiguousarray(dy))
+    at = cast(Floats, angle) * np.float32(_RAYS / (2 * np.pi))
+    at = np.where(at < _RAYS / 2, at + _RAYS / 2, at - _RAYS / 2).astype(np.float32)
+    zero = np.zeros_like(at)
+    outline, move_x, move_y = cv2.split(
+        cv2.remap(ring[None], at, zero, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    )
+    fall = 1 - smoothstep(1.0, _REACH, cast(Floats, reach) / np.maximum(cast(Floats, outline), 1e-3))
+    return cast(Floats, move_x * fall), cast(Floats, move_y * fall)
 
 
 def _window(canvas: Canvas, target: Floats) -> Floats:
@@ -71,5 +97,29 @@ def _window(canvas: Canvas, target: Floats) -> Floats:
     x, y = canvas.cells()
     reach = 0.15 * min(right - left, bottom - top)
     border = np.minimum(np.minimum(x - left, right - x), np.minimum(y - top, bottom - y))
-    step = float(canvas.step.max())
+    step = max(canvas.step_x, canvas.step_y)
     return smoothstep(2 * step, 2 * step + reach, border)
+
+
+def move(canvas: Canvas, patch: Floats, shift_x: Floats, shift_y: Floats) -> Floats:
+    """The patch (height, width, 3) with every pixel taken from where the displacement says; a new array.
+
+    Pixels that do not move are equal to the patch's.
+    """
+    moving = (shift_x != 0) | (shift_y != 0)
+    moved = patch.copy()
+    if not moving.any():
+        return moved
+    rows, columns = np.flatnonzero(moving.any(axis=1)), np.flatnonzero(moving.any(axis=0))
+    top = max(int((rows[0] - 1) * canvas.step_y), 0)
+    left = max(int((columns[0] - 1) * canvas.step_x), 0)
+    bottom = min(int((rows[-1] + 2) * canvas.step_y) + 1, canvas.height)
+    right = min(int((columns[-1] + 2) * canvas.step_x) + 1, canvas.width)
+    part = np.s_[top:bottom, left:right]
+    x, y = canvas.enlarge(shift_x)[part], canvas.enlarge(shift_y)[part]
+    changed = cast(Floats, (x != 0) | (y != 0)).astype(np.uint8)
+    x = x + np.arange(left, right, dtype=np.float32)
+    y = y + np.arange(top, bottom, dtype=np.float32)[:, None]
+    taken = cv2.remap(patch, x, y, cv2.INTER_CUBIC, borderMode=cv2.BORDER_REFLECT_101)
+    cv2.copyTo(taken, changed, moved[part])
+    return moved
