@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -85,6 +84,5 @@ class ModelShelf:
             model=model,
             device=self._device,
             precision=choose_precision(self._precision, entry.precisions, self._device, model),
-            streams=min(os.cpu_count() or 1, 4),
             cache=self._cache,
         )

@@ -27,7 +27,7 @@ from mien.report import Report
 
 
 def _swap(role: SourceFace, workshop: Workshop, recipe: Recipe) -> Effect:
-    return GeometricSwap(role, workshop.analyser, shape=recipe.shape)
+    return GeometricSwap(role, shape=recipe.shape)
 
 
 EFFECTS: Mapping[str, Callable[[SourceFace, Workshop, Recipe], Effect]] = {"swap": _swap}
