@@ -98,7 +98,6 @@ def test_bundled_arrays_have_their_shapes() -> None:
         "procrustes_idx": (33,),
         "procrustes_w": (33,),
     }
-    assert np.load(BUNDLED_FOLDER / "dlib_mean_embedding.npy").shape == (128,)
 
 
 def test_notice_and_readme_name_every_network() -> None:
