@@ -67,6 +67,11 @@ def test_a_codec_that_cannot_be_written_is_broken_only_if_essential(name, state)
     assert check.remedy
 
 
+def test_what_an_extra_brings_is_said_with_the_command_for_it():
+    check = checks.format_check("pictures", Support("heic", reads=False, writes=False, extra="heic"), "pillow")
+    assert (check.state, check.remedy) == ("absent", "pip install 'mien[heic]'")
+
+
 def test_a_cache_that_cannot_be_written_is_told_with_what_helps(monkeypatch, tmp_path):
     (tmp_path / "file").write_bytes(b"")
     monkeypatch.setenv("MIEN_CACHE", str(tmp_path / "file" / "cache"))

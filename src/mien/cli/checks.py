@@ -107,7 +107,10 @@ def format_check(topic: str, support: Support, distribution: str) -> Check:
     if support.reads and support.writes:
         return Check(topic, support.name, "ok", detail)
     state: State = "broken" if support.name in ESSENTIAL else "absent"
-    return Check(topic, support.name, state, detail, f"pip install --force-reinstall {distribution}")
+    brings = (
+        f"pip install 'mien[{support.extra}]'" if support.extra else f"pip install --force-reinstall {distribution}"
+    )
+    return Check(topic, support.name, state, detail, brings)
 
 
 def machine_checks() -> Iterator[Check]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Literal
 
 from av.codec import Codec
@@ -10,21 +11,11 @@ from av.codec.codec import UnknownCodecError
 from av.format import formats_available
 from PIL import Image
 
-_ENCODERS = {
-    "h264": ("libx264",),
-    "hevc": ("libx265",),
-    "vp9": ("libvpx-vp9",),
-    "av1": ("libsvtav1", "libaom-av1"),
-    "prores": ("prores_ks",),
-    "mpeg4": ("mpeg4",),
-    "ffv1": ("ffv1",),
-}
-"""Codec (also its decoder's name) -> the encoders that will do, the preferred one first."""
+from mien.media.encoding import CONTAINERS, ENCODERS
+from mien.media.stills.formats import FORMATS
 
-_MUXERS = {"mp4": "mp4", "mov": "mov", "mkv": "matroska", "webm": "webm", "avi": "avi"}
-"""File name suffix -> the muxer's name."""
-
-_PICTURES = ("JPEG", "PNG", "WEBP", "TIFF", "BMP", "GIF", "AVIF")
+_EXTRAS = {"HEIC": ("pillow_heif", "heic")}
+"""Picture format -> module that handles it and the extra of mien that brings it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,28 +27,38 @@ class Support:
     writes: bool
     encoder: str | None = None
     """Name of the encoder, for codecs that can be written."""
+    extra: str | None = None
+    """The extra of mien that brings it, for what does not come with the package."""
 
 
 def codec_support() -> list[Support]:
     """Video codecs."""
     result: list[Support] = []
-    for codec, encoders in _ENCODERS.items():
-        encoder = next((name for name in encoders if _exists(name, "w")), None)
+    for codec in dict.fromkeys(encoder.codec for encoder in ENCODERS):
+        names = [encoder.name for encoder in ENCODERS if encoder.codec == codec]
+        encoder = next((name for name in names if _exists(name, "w")), None)
         result.append(Support(codec, _exists(codec, "r"), encoder is not None, encoder))
     return result
 
 
 def container_support() -> list[Support]:
     """Containers, by file name suffix."""
-    return [
-        Support(suffix, muxer in formats_available, muxer in formats_available) for suffix, muxer in _MUXERS.items()
-    ]
+    there = {suffix: muxer in formats_available for suffix, muxer in CONTAINERS.items()}
+    return [Support(suffix.lstrip("."), can, can) for suffix, can in there.items()]
 
 
 def picture_support() -> list[Support]:
     """Picture formats."""
     Image.init()
-    return [Support(name.lower(), name in Image.OPEN, name in Image.SAVE) for name in _PICTURES]
+    return [_picture(name) for name in (*FORMATS, "GIF")]
+
+
+def _picture(name: str) -> Support:
+    if name in _EXTRAS:
+        module, extra = _EXTRAS[name]
+        there = find_spec(module) is not None
+        return Support(name.lower(), there, there, extra=extra)
+    return Support(name.lower(), name in Image.OPEN, name in Image.SAVE)
 
 
 def _exists(name: str, mode: Literal["r", "w"]) -> bool:
