@@ -18,7 +18,7 @@ from av.video.reformatter import ColorRange, Colorspace
 from av.video.stream import VideoStream
 from numpy.typing import NDArray
 
-from mien.errors import UnsupportedMediaError, UnwritableError
+from mien.errors import UnsupportedMediaError
 
 _ENCODERS = {
     ".mp4": ("libx264", {"crf": "18", "preset": "veryfast"}),
@@ -35,10 +35,13 @@ TIME_BASE = Fraction(1, 90000)
 
 
 class ClipWriter:
-    """A clip written picture by picture, in BT.709 and limited range, with any spacing in time. A context manager."""
+    """A clip written picture by picture, in BT.709 and limited range, with any spacing in time. A context manager.
+
+    The file is opened with the first picture; the file system's errors are those of `OSError`, which `publish` names.
+    """
 
     def __init__(self, path: Path, width: int, height: int, *, frame_rate: Fraction, sound: Path | None = None) -> None:
-        """Open the file.
+        """Set up the encoder.
 
         Args:
             path: its suffix chooses the container; whoever calls publishes it by a rename (see `mien.media.files`).
@@ -49,16 +52,14 @@ class ClipWriter:
 
         Raises:
             UnsupportedMediaError: no encoder for the suffix.
-            UnwritableError: the file cannot be opened.
         """
         suffix = path.suffix.lower()
         if suffix not in _ENCODERS:
-            raise UnsupportedMediaError(f"'{path.suffix}' is no name for a clip: use one of {', '.join(sorted(CLIP_SUFFIXES))}")
+            raise UnsupportedMediaError(
+                f"'{path.suffix}' is no name for a clip: use one of {', '.join(sorted(CLIP_SUFFIXES))}"
+            )
         encoder, options = _ENCODERS[suffix]
-        try:
-            self._container = av.open(str(path), "w")
-        except OSError as error:
-            raise UnwritableError(f"{path} cannot be written: {error.strerror}") from error
+        self._container = av.open(str(path), "w")
         self._video = cast(VideoStream, self._container.add_stream(encoder, rate=frame_rate, options=options))
         self._video.width, self._video.height, self._video.pix_fmt = width, height, "yuv420p"
         self._video.codec_context.time_base = TIME_BASE
