@@ -260,10 +260,13 @@ def test_bad_files_and_names_are_said(tmp_path: Path) -> None:
 
 def test_an_error_on_the_way_leaves_no_file(tmp_path: Path) -> None:
     source = _make(tmp_path / "a.gif")
-    with AnimationSource(source) as animation, suppress(RuntimeError):
-        with AnimationWriter(tmp_path / "b.gif", animation) as writer:
-            writer.write(next(animation.frames()))
-            raise RuntimeError
+    with (
+        AnimationSource(source) as animation,
+        suppress(RuntimeError),
+        AnimationWriter(tmp_path / "b.gif", animation) as writer,
+    ):
+        writer.write(next(animation.frames()))
+        raise RuntimeError
     assert [path.name for path in tmp_path.iterdir()] == ["a.gif"]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import cv2
@@ -12,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image, ImageOps
 
-from mien.errors import UnreadableError, UnsupportedMediaError, UnwritableError
+from mien.errors import MediaError, UnreadableError, UnsupportedMediaError, UnwritableError
 from mien.geometry import Rect
 from mien.media.pictures import read_picture, read_rgb, write_picture
 from mien.media.profiles import space_of
@@ -195,6 +196,32 @@ def test_no_thumbnail_shows_the_face_that_was_there(tmp_path: Path) -> None:
     with Image.open(output) as image:
         assert image.getexif()[0x010F] == "Lichtbild"
         assert not image.getexif().get_ifd(1)
+
+
+def test_further_pictures_in_a_jpeg_are_left_out_and_said(tmp_path: Path) -> None:
+    source, output = tmp_path / "a.jpg", tmp_path / "b.jpg"
+    preview = support.photograph().resize((40, 30))
+    support.photograph().save(source, "MPO", save_all=True, append_images=[preview])
+    assert any("further pictures" in warning for warning in edit_file(source, output, RECT))
+    with Image.open(output) as image:
+        assert (image.format, image.size) == ("JPEG", (WIDTH, HEIGHT))
+
+
+def test_photoshop_resources_are_carried_without_their_thumbnail(tmp_path: Path) -> None:
+    source, output = tmp_path / "a.jpg", tmp_path / "b.jpg"
+    support.photograph().save(source)
+    blocks = b"".join(
+        b"8BIM" + number.to_bytes(2, "big") + b"\0\0" + len(text).to_bytes(4, "big") + text
+        for number, text in [(1028, b"caption!"), (1036, b"the old face"), (1060, b"<x/>")]
+    )
+    body = b"Photoshop 3.0\0" + blocks
+    data = source.read_bytes()
+    source.write_bytes(data[:20] + b"\xff\xed" + (len(body) + 2).to_bytes(2, "big") + body + data[20:])
+    edit_file(source, output, RECT)
+    result = output.read_bytes()
+    assert b"caption!" in result
+    assert b"<x/>" in result
+    assert b"the old face" not in result
 
 
 @pytest.mark.parametrize("mode", ["L", "CMYK"])
@@ -496,6 +523,28 @@ def test_what_is_no_picture_is_said(tmp_path: Path) -> None:
             read_picture(path)
         with pytest.raises(UnreadableError, match=path.name):
             read_rgb(path)
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    name=st.sampled_from(["RGB.png", "P.png", "RGBA.webp", "CMYK-lzw.tif", "deep-RGB-5.tif", "P.bmp", "RGB.jpg"]),
+    changes=st.lists(st.tuples(st.integers(8, 600), st.integers(0, 255)), min_size=1, max_size=6),
+)
+def test_damage_is_an_error_of_ours_or_a_picture(
+    tmp_path_factory: pytest.TempPathFactory, name: str, changes: list[tuple[int, int]]
+) -> None:
+    folder = tmp_path_factory.mktemp("damaged")
+    source = folder / name
+    make = LOSSLESS.get(name, _pillow("RGB", exif=support.exif(6), icc_profile=support.display_p3()))
+    make(source)
+    data = bytearray(source.read_bytes())
+    for offset, value in changes:
+        data[offset] = value
+    source.write_bytes(data)
+    with suppress(MediaError):
+        picture = read_picture(source)
+        assert picture.display(max_side=16).dtype == np.uint8
+        write_picture(picture, folder / f"out{source.suffix}")
 
 
 def test_a_picture_too_large_to_be_one_is_refused(tmp_path: Path) -> None:

@@ -71,7 +71,7 @@ def orientation_of(exif: bytes) -> int:
 def without_thumbnail(exif: bytes) -> bytes:
     """The same TIFF block with the second directory cut off and its picture blanked; all other bytes stay."""
     first = _directory(exif)
-    if first is None:
+    if first is None or first + 2 > len(exif):
         return exif
     (count,) = struct.unpack_from(_order(exif) + "H", exif, first)
     link = first + 2 + 12 * count

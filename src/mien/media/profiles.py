@@ -31,6 +31,12 @@ _LUMA = np.array([0.2126, 0.7152, 0.0722], np.float32)
 _LUT_RAMP = 4 / 255
 """Through an 8-bit table: a change this large is stored as the new colour itself, a smaller one in proportion."""
 
+_SMALLEST_RISE, _SMALLEST_GAMUT = 0.5, 1e-3
+"""Less is a damaged profile: linear light from black to white, and the volume of the primaries (sRGB: 0.2)."""
+
+_PARAMETERS = (1, 3, 4, 5, 7)
+"""Numbers of a parametric curve, by its kind."""
+
 _SIGNATURES: dict[ColourModel, bytes] = {"grey": b"GRAY", "rgb": b"RGB ", "cmyk": b"CMYK"}
 _MODES: dict[ColourModel, str] = {"grey": "L", "rgb": "RGB", "cmyk": "CMYK"}
 
@@ -233,13 +239,18 @@ def _read_curves(
     names = (b"k",) if model == "grey" else (b"r", b"g", b"b")
     codes = np.linspace(0, 1, maximum + 1)
     try:
-        curves = np.stack([_read_curve(tags[name + b"TRC"], codes) for name in names])
+        with np.errstate(all="ignore"):  # a senseless curve is found right below
+            curves = np.stack([_read_curve(tags[name + b"TRC"], codes) for name in names])
+        if not (curves[:, -1] - curves[:, 0] > _SMALLEST_RISE).all():
+            raise ProfileError("its curves do not rise")
         if model == "grey":
             return curves, np.ones((3, 1))
         # XYZType: signature, reserved, three s15Fixed16 numbers.
         to_xyz = np.array([struct.unpack_from(">3i", tags[name + b"XYZ"], 8) for name in names]).T / 65536
     except (KeyError, struct.error) as error:
         raise ProfileError(f"a tag is missing or cut short ({error})") from error
+    if abs(np.linalg.det(to_xyz)) < _SMALLEST_GAMUT:
+        raise ProfileError("its primaries lie on a line")
     return curves, np.linalg.solve(_SRGB_TO_XYZ, to_xyz).astype(np.float64)
 
 
@@ -256,9 +267,9 @@ def _read_curve(tag: bytes, codes: NDArray[np.float64]) -> NDArray[np.float64]:
     if tag[:4] != b"para":
         raise ProfileError(f"its curves are of the unknown type {tag[:4]!r}")
     (kind,) = struct.unpack_from(">H", tag, 8)
-    if kind > 4:
+    if kind >= len(_PARAMETERS):
         raise ProfileError(f"its curves have the unknown formula {kind}")
-    numbers = struct.unpack_from(f">{(1, 3, 4, 5, 7)[kind]}i", tag, 12)
+    numbers = struct.unpack_from(f">{_PARAMETERS[kind]}i", tag, 12)
     return np.maximum.accumulate(np.clip(_parametric(kind, [number / 65536 for number in numbers], codes), 0, 1))
 
 
@@ -266,11 +277,12 @@ def _parametric(kind: int, numbers: list[float], codes: NDArray[np.float64]) -> 
     g, a, b, c, d, e, f = (*numbers, *[0.0] * 7)[:7]
     if kind == 0:
         return codes**g
-    power = np.maximum(a * codes + b, 0) ** g
+    inner = a * codes + b
+    power = np.maximum(inner, 0) ** g
     if kind == 1:
-        return np.where(codes >= -b / a, power, 0)
+        return np.where(inner >= 0, power, 0)
     if kind == 2:
-        return np.where(codes >= -b / a, power + c, c)
+        return np.where(inner >= 0, power + c, c)
     return np.where(codes >= d, power + e, c * codes + f)
 
 

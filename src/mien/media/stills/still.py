@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import struct
 import warnings
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
@@ -24,6 +25,9 @@ CHANNELS: dict[ColourModel, int] = {"grey": 1, "rgb": 3, "cmyk": 4}
 
 VISUALLY_LOSSLESS = 97
 """Quality (0..100) for lossy formats that do not say with what quality a file was made: loss over 45 dB down."""
+
+_DECODER_ERRORS = (OSError, SyntaxError, ValueError, EOFError, RuntimeError, IndexError, struct.error)
+"""What Pillow and its plugins raise for files that are damaged in one way or another."""
 
 CREDENTIALS_DROPPED = "the content credentials of the target are left out: they do not hold for an edited picture"
 
@@ -84,7 +88,7 @@ def reading(path: str | Path) -> Generator[None]:
         raise UnreadableError(f"{path} is damaged, or not the picture that its first bytes promise") from error
     except UnsupportedMediaError as error:
         raise UnsupportedMediaError(f"{path} {error}") from error
-    except (OSError, SyntaxError, ValueError, EOFError) as error:
+    except _DECODER_ERRORS as error:
         if "truncated" in str(error) or isinstance(error, EOFError):
             raise UnreadableError(f"{path} is cut short: fetch it again") from error
         raise UnreadableError(f"{path} is damaged ({error}): fetch it again") from error
