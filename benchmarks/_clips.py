@@ -1,27 +1,26 @@
-"""The clips that the benchmarks use, made once from the stills and kept in benchmarks/work."""
+"""The clips that the benchmarks use, made once from the stills and kept in benchmarks/work.
+
+The stills and their animation are the tests': scripts/bench puts the folder tests on the path.
+"""
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import av
 
 from _measure import HERE, WORK
+from support.animate import Clip, beep, write_clip
+from support.people import still
+from support.scenes import talking_head
 
-TESTS = HERE.parent / "tests"
-SOURCE = TESTS / "stills" / "astronaut.png"
-sys.path.append(str(TESTS))
+SOURCE = HERE.parent / "tests" / "stills" / "astronaut.png"
 
 
 def talking_clip(width: int, height: int, seconds: float) -> Path:
     """A clip with one moving face and sound, H.264, 25 frames a second."""
     path = WORK / f"talking_{width}x{height}_{seconds:g}s.mp4"
     if not path.exists():
-        from support.animate import Clip, beep, write_clip
-        from support.people import still
-        from support.scenes import talking_head
-
         WORK.mkdir(exist_ok=True)
         scene = talking_head(still("grace_hopper"), width=width, height=height, seconds=seconds)
         part = path.with_suffix(".part.mp4")

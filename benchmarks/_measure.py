@@ -82,10 +82,10 @@ def machine() -> dict[str, Any]:
 
 
 def save(name: str, results: dict[str, Any]) -> Path:
-    """Write benchmarks/results/NAME.json and print it."""
+    """Write benchmarks/results/NAME.json."""
     RESULTS.mkdir(exist_ok=True)
     path = RESULTS / f"{name}.json"
     record = {"measured": datetime.now(UTC).date().isoformat(), "machine": machine(), **results}
     path.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
-    print(f"{name}: {json.dumps(results, indent=2)}\nwritten to {path.relative_to(HERE.parent)}")
+    print(f"written to {path.relative_to(HERE.parent)}")
     return path

@@ -28,6 +28,7 @@ def main() -> None:
         options = json.dumps({"end": "1"})
         runs = [run_job("swap", SOURCE, clip, WORK / "mien.mp4", options) for _ in range(repeats)]
         results[f"first_frame_{height}p_s"] = summary(runs)["first_frame_s"]
+    print(", ".join(f"{name} {value}" for name, value in results.items()))
     save("cold_start", results)
 
 

@@ -34,6 +34,7 @@ def main() -> None:
     last = resident_mb(sizes, run.details["frames"] - half, run.details["frames"] + 1)
     results["growth_percent"] = round(100 * (last / first - 1), 2)
     results["growth"] = "first to last minute" if minutes > 1 else "first to second half"
+    print(f"{results['peak_mb']:.0f} MB at most; grew by {results['growth_percent']} % ({results['growth']})")
     save("memory", results)
 
 

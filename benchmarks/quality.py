@@ -123,18 +123,18 @@ def main() -> None:
     swapped = swap_pictures(stills)
     more = swap_pictures(others)
     clips = stills if full else stills[:1]
-    save(
-        "quality",
-        {
-            "stills": scored(swapped),
-            "invented": scored(more),
-            "stills_without_shape": scored(swap_pictures(stills, shape=0.0)),
-            "clips": {
-                f"{source} on {target}": rounded(swapped_clip(source, target, 4 if full else 2))
-                for source, target in clips
-            },
+    results = {
+        "stills": scored(swapped),
+        "invented": scored(more),
+        "stills_without_shape": scored(swap_pictures(stills, shape=0.0)),
+        "clips": {
+            f"{source} on {target}": rounded(swapped_clip(source, target, 4 if full else 2)) for source, target in clips
         },
-    )
+    }
+    for name in ("stills", "invented", "stills_without_shape"):
+        figures = results[name]["all"]
+        print(f"{name}: identity {figures['identity']}, ring {figures['ring']} (90th percentile {figures['ring_p90']})")
+    save("quality", results)
     sheet = contact_sheet({**swapped, **(more if full else {})})
     Image.fromarray(sheet).save(RESULTS / "quality.jpg", quality=88)
 
