@@ -1,5 +1,3 @@
-import math
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,7 +9,6 @@ from mien.faces.align import (
     from_canonical,
     head_placement,
     head_pose,
-    oddness,
     pose_of,
     rotation_of,
     similarity,
@@ -109,11 +106,3 @@ def test_a_face_without_its_pose_is_the_same_from_every_side():
     np.testing.assert_allclose(to_canonical(landmarks), to_canonical(straight), atol=1e-3)
     np.testing.assert_allclose(from_canonical(own, placement), landmarks, atol=1e-3)
     np.testing.assert_allclose(from_canonical(to_canonical(landmarks), head_placement(landmarks)), landmarks, atol=1e-2)
-
-
-def test_the_canonical_face_is_not_odd_and_a_flattened_one_is():
-    face = seen(Pose(20, 10, 30))
-    assert oddness(face) == pytest.approx(0, abs=1e-3)
-    flattened = face * np.array([1, 0.6, 1], np.float32)
-    assert oddness(flattened) > 0.65
-    assert math.isfinite(oddness(flattened))

@@ -124,9 +124,3 @@ def to_canonical(landmarks: Floats, placement: Similarity | None = None) -> Floa
 def from_canonical(shape: Floats, placement: Similarity) -> Floats:
     """Put a face (n, 3) in the canonical mesh's axes (cm) back into the picture: (n, 3) pixels."""
     return placement.apply(shape * _TO_PICTURE_AXES)
-
-
-def oddness(landmarks: Floats) -> float:
-    """How far a face is from the canonical mesh, RMS in cm: .3-.65 for landmarks that sit, .7 and more for a face
-    that was read upside down or is none (measured on turned portraits)."""
-    return float(np.sqrt(np.square(to_canonical(landmarks) - mesh.XYZ).sum(axis=1).mean()))

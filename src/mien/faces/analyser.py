@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from mien.engine.session import Session
 from mien.faces import boxes, detect, mesh
-from mien.faces.align import head_pose, oddness, similarity_2d
+from mien.faces.align import head_pose, similarity_2d
 from mien.faces.crop import Crop, Picture, Pixels, cut, uncrop
 from mien.faces.face import Detection, Face
 from mien.models import blazeface, dlib_identity, face_mesh, selfie
@@ -26,12 +26,10 @@ Adapter = TypeVar("Adapter")
 
 PRESENT = 0.5
 """Presence under which the landmarker's answer is not a face."""
-SURE = 0.45
-"""Oddness (cm, see `align.oddness`) under which landmarks surely sit; others are compared with turned crops."""
-ODD = 0.65
-"""Oddness from which on a face may have been read the wrong way round, or be none."""
-CERTAIN = 0.9
-"""Presence that an odd face needs."""
+AGREEMENT = 0.035
+"""Face widths by which landmarks may differ on average when a face is looked at again, mirrored and from a slightly
+different crop. Measured: faces up to .03 (yaw up to 45 degrees, 22 pixels and more), walls and faces read the wrong way
+round from .044 on, though the landmarker is as sure of them."""
 
 
 class FaceAnalyser:
@@ -80,16 +78,12 @@ class FaceAnalyser:
         Raises:
             ModelError, EngineError: a network cannot be loaded or run.
         """
-        faces = self.find_upright(picture)
-        if any(_plausible(face) for face in faces):
+        if faces := self.find_upright(picture):
             return faces
         for search in detect.searches(picture, self._detector):
-            if search.costly and faces:
-                break
-            faces = _without_doubles([*faces, *self.confirm(picture, search.run())])
-            if any(_plausible(face) for face in faces):
-                break
-        return faces
+            if faces := self.confirm(picture, search()):
+                return faces
+        return []
 
     def find_upright(self, picture: Picture) -> list[Face]:
         """As `find`, cheaply: only faces turned less than about 45 degrees, and none that is tiny."""
@@ -102,15 +96,13 @@ class FaceAnalyser:
     def confirm(self, picture: Picture, detections: Sequence[Detection]) -> list[Face]:
         """The detections that the landmarker agrees are faces, without doubles, largest first."""
         fitted = self._settle(picture, [Crop.around_detection(one, face_mesh.MARGIN) for one in detections])
-        faces = [face for face in fitted if face.score >= PRESENT and oddness(face.landmarks) < SURE]
-        # The landmarker also reads faces upside down, with confidence: try what may be one turned. Quarter turns are
-        # left out: the detector tells them itself, and a lively upright face can look less odd when read sideways.
-        for doubtful in (face for face in fitted if face.score < PRESENT or oddness(face.landmarks) >= SURE):
-            crop = Crop.around_landmarks(doubtful.landmarks, face_mesh.MARGIN)
-            turned = self._settle(picture, [crop.turned(quarters) for quarters in (0, 2)])
-            present = [face for face in turned if face.score >= (PRESENT if _plausible(face) else CERTAIN)]
-            faces += sorted(present, key=lambda face: oddness(face.landmarks))[:1]
-        return _without_doubles(faces)
+        gaps = self._mirror_gaps(picture, fitted)
+        # The landmarker reads faces upside down and sees some in walls, with confidence: try all four ways round.
+        doubtful = [face for face, gap in zip(fitted, gaps, strict=True) if gap >= AGREEMENT]
+        crops = [Crop.around_landmarks(face.landmarks, face_mesh.MARGIN) for face in doubtful]
+        turned = self._settle(picture, [crop.turned(quarters) for crop in crops for quarters in range(4)])
+        judged = [*zip(gaps, fitted, strict=True), *zip(self._mirror_gaps(picture, turned), turned, strict=True)]
+        return _without_doubles([(gap, face) for gap, face in judged if gap < AGREEMENT])
 
     def landmarks(self, picture: Picture, previous: Sequence[Floats]) -> list[Face]:
         """Faces of a frame, looked for where their landmarks were (or are expected), in one batch.
@@ -134,6 +126,25 @@ class FaceAnalyser:
     def person_mask(self, image: Pixels) -> Floats:
         """Probability 0..1 (height, width) that a pixel of an RGB uint8 image shows a person."""
         return self._adapter(selfie.MODEL, SelfieSegmentation).person_mask(image)
+
+    def _mirror_gaps(self, picture: Picture, faces: Sequence[Face]) -> list[float]:
+        """For each face how far (see `AGREEMENT`) a second look at its mirror picture is from it.
+
+        Infinite where either of the two shows no face.
+        """
+        if not faces:
+            return []
+        crops = [Crop.around_landmarks(face.landmarks, face_mesh.MARGIN).jolted() for face in faces]
+        matrices = [crop.matrix(face_mesh.SIDE) for crop in crops]
+        flipped = np.stack([cut(picture, matrix, face_mesh.SIDE)[:, ::-1] for matrix in matrices])
+        landmarks, presence = self._adapter(face_mesh.MODEL, FaceMesh).landmarks(flipped)
+        landmarks[:, :, 0] = face_mesh.SIDE - landmarks[:, :, 0]
+        gaps: list[float] = []
+        for face, points, matrix, score in zip(faces, landmarks, matrices, presence, strict=True):
+            off = uncrop(points[mesh.MIRROR], matrix)[:, :2] - face.landmarks[: mesh.VERTICES, :2]
+            gap = float(np.linalg.norm(off, axis=1).mean()) / boxes.width(face.box)
+            gaps.append(gap if min(face.score, score) >= PRESENT else float("inf"))
+        return gaps
 
     def _settle(self, picture: Picture, crops: Sequence[Crop]) -> list[Face]:
         """Fit, and once more from the landmarks where the first crop lay poorly."""
@@ -178,14 +189,10 @@ def chip_matrix(landmarks: Floats) -> Floats:
     return similarity_2d(points, dlib_identity.TEMPLATE).matrix
 
 
-def _plausible(face: Face) -> bool:
-    return oddness(face.landmarks) < ODD
-
-
-def _without_doubles(faces: Sequence[Face], overlap: float = 0.6) -> list[Face]:
-    """The least odd of faces that cover more than `overlap` of the smaller one's box, largest first."""
+def _without_doubles(faces: Sequence[tuple[float, Face]], overlap: float = 0.6) -> list[Face]:
+    """Of (doubt, face): the least doubtful of faces that cover more than `overlap` of the smaller one's box."""
     kept: list[Face] = []
-    for face in sorted(faces, key=lambda one: oddness(one.landmarks)):
+    for _, face in sorted(faces, key=lambda pair: pair[0]):
         if all(boxes.covered(face.box, other.box) <= overlap for other in kept):
             kept.append(face)
     return sorted(kept, key=lambda face: -boxes.area(face.box))

@@ -20,8 +20,8 @@ Detectors = Callable[[Variant], BlazeFace]
 
 VIEW = 256
 """Longer side of the view of the whole picture: the largest that any detector looks at."""
-TILE_VIEW = 192
-"""Side that a tile is shrunk to: what the full-range detector looks at."""
+TILE_VIEW = 256
+"""Side that a tile is shrunk to."""
 SMALL = 0.06
 """A face under this share of the picture's longer side is small: others may have been too small to be seen."""
 
@@ -67,17 +67,8 @@ def detect_upright(picture: Picture, detectors: Detectors) -> list[Detection]:
     return distinct(found)
 
 
-@dataclass(frozen=True, slots=True)
-class Search:
-    """One way to look for faces that were not found upright."""
-
-    run: Callable[[], list[Detection]]
-    costly: bool
-    """Worth it only where nothing at all was found."""
-
-
-def searches(picture: Picture, detectors: Detectors) -> list[Search]:
-    """Ever more laborious searches: stop at the first that helps.
+def searches(picture: Picture, detectors: Detectors) -> list[Callable[[], list[Detection]]]:
+    """Ever more laborious searches, for a picture in which no face was found upright: stop at the first that helps.
 
     Turned views, then the picture with a margin for a face that is larger than the picture, then tiles for far
     faces, upright, then turned.
@@ -93,14 +84,9 @@ def searches(picture: Picture, detectors: Detectors) -> list[Search]:
 
     def in_tiles(*quarters: int) -> list[Detection]:
         views = [_turned(tile, turn) for tile in tile_views(picture) for turn in quarters]
-        return distinct(_detect(views, detectors("full_range"))) if views else []
+        return distinct(_detect(views, detectors("back"))) if views else []
 
-    return [
-        Search(turned, costly=False),
-        Search(with_margin, costly=False),
-        Search(lambda: in_tiles(0), costly=True),
-        Search(lambda: in_tiles(1, 2, 3), costly=True),
-    ]
+    return [turned, with_margin, lambda: in_tiles(0), lambda: in_tiles(1, 2, 3)]
 
 
 def distinct(detections: Sequence[Detection], overlap: float = 0.3) -> list[Detection]:
@@ -133,7 +119,7 @@ def margin_view(picture: Picture) -> View:
 def tile_views(picture: Picture) -> list[View]:
     """Overlapping square tiles, half the picture's shorter side; none if the picture is small itself."""
     width, height = size_of(picture)
-    side = max(min(width, height) // 2, TILE_VIEW * 2)
+    side = max(min(width, height) // 2, TILE_VIEW)
     if side >= max(width, height):
         return []
     side_x, side_y = min(side, width), min(side, height)
