@@ -3,19 +3,40 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import cast
+from typing import NamedTuple, cast
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
-from mien.edit.fields import look_up, resize
+from mien.edit.fields import look_up
 from mien.edit.raster import Floats, Indices, rasterise
 from mien.edit.texture import draw_order
-from mien.edit.topology import FACE_POINTS, add_skirt, facing, plane
+from mien.edit.topology import FACE_POINTS, add_skirt, plane
 
-_CELLS = 76
+_CELLS = 64
 """Grid cells across a face: soft fields need no more."""
+_MARGIN = 2
+"""Cells around a face in its window."""
+
+
+class Window(NamedTuple):
+    """A part of a canvas, whole cells."""
+
+    cells: tuple[slice, slice]
+    """Rows and columns of the grid."""
+    pixels: tuple[slice, slice]
+    """Rows and columns of the patch."""
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Height and width in pixels."""
+        rows, columns = self.pixels
+        return rows.stop - rows.start, columns.stop - columns.start
+
+    @property
+    def corner(self) -> Floats:
+        """(2,) x, y of its first pixel."""
+        return np.float32([self.pixels[1].start, self.pixels[0].start])
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,49 +45,80 @@ class Canvas:
 
     height: int
     width: int
-    rows: int
-    columns: int
+    step: int
+    """Pixels per cell, in both directions."""
 
     @classmethod
     def over(cls, height: int, width: int, face_width: float) -> Canvas:
-        """A grid of about 76 cells across a face of `face_width` pixels."""
-        step = max(face_width / _CELLS, 1.0)
-        return cls(height, width, max(round(height / step), 2), max(round(width / step), 2))
+        """A grid of about 64 cells across a face of `face_width` pixels."""
+        return cls(height, width, max(round(face_width / _CELLS), 1))
 
     @property
-    def step_x(self) -> float:
-        """Pixels per cell, along a row."""
-        return self.width / self.columns
+    def rows(self) -> int:
+        """Rows of the grid; the last may reach beyond the patch."""
+        return -(-self.height // self.step)
 
     @property
-    def step_y(self) -> float:
-        """Pixels per cell, down a column."""
-        return self.height / self.rows
+    def columns(self) -> int:
+        """Columns of the grid; the last may reach beyond the patch."""
+        return -(-self.width // self.step)
+
+    @property
+    def whole(self) -> Window:
+        """All of it."""
+        return self._window(0, 0, self.rows, self.columns)
+
+    def window(self, points: Floats) -> Window:
+        """The whole cells around points (n, 2+) in pixels, with a margin; at least one cell."""
+        low, high = (self.to_grid(edge[None])[0] for edge in (points[:, :2].min(axis=0), points[:, :2].max(axis=0)))
+        left, top = (int(np.clip(np.floor(at) - _MARGIN, 0, end - 1)) for at, end in zip(low, self._ends, strict=True))
+        right, bottom = (int(np.ceil(at) + _MARGIN + 1) for at in high)
+        right, bottom = int(np.clip(right, left + 1, self.columns)), int(np.clip(bottom, top + 1, self.rows))
+        return self._window(top, left, bottom, right)
+
+    def cells_window(self, top: int, left: int, bottom: int, right: int) -> Window:
+        """The cells of these rows and columns that are on the grid."""
+        return self._window(max(top, 0), max(left, 0), min(bottom, self.rows), min(right, self.columns))
+
+    @property
+    def _ends(self) -> tuple[int, int]:
+        return self.columns, self.rows
+
+    def _window(self, top: int, left: int, bottom: int, right: int) -> Window:
+        rows = slice(top * self.step, min(bottom * self.step, self.height))
+        columns = slice(left * self.step, min(right * self.step, self.width))
+        return Window((slice(top, bottom), slice(left, right)), (rows, columns))
 
     def to_grid(self, points: Floats) -> Floats:
         """Pixels (n, 2) to cells."""
-        return ((points + np.float32(0.5)) / np.float32([self.step_x, self.step_y]) - np.float32(0.5)).astype(
-            np.float32
-        )
+        return ((points + np.float32(0.5)) * np.float32(1 / self.step) - np.float32(0.5)).astype(np.float32)
 
     def cells(self) -> tuple[Floats, Floats]:
         """x (1, columns) and y (rows, 1) in pixels of the cells' centres."""
-        x = (np.arange(self.columns, dtype=np.float32) + 0.5) * self.step_x - 0.5
-        y = (np.arange(self.rows, dtype=np.float32) + 0.5) * self.step_y - 0.5
+        x, y = ((np.arange(count, dtype=np.float32) + 0.5) * self.step - 0.5 for count in self._ends)
         return x.astype(np.float32)[None], y.astype(np.float32)[:, None]
 
     def shrink(self, picture: Floats) -> Floats:
-        """The patch (height, width[, c]) averaged over each cell."""
-        return resize(picture, self.rows, self.columns)
+        """The patch (height, width, c) averaged over each cell: (rows, columns, c)."""
+        rows, columns = max(self.height // self.step, 1), max(self.width // self.step, 1)
+        inner = picture[: rows * self.step, : columns * self.step]
+        small = cv2.resize(inner, (columns, rows), interpolation=cv2.INTER_AREA)
+        below, beside = self.rows - rows, self.columns - columns
+        if below or beside:
+            small = cv2.copyMakeBorder(small, 0, below, 0, beside, cv2.BORDER_REPLICATE)
+        return cast(Floats, small)
 
-    def enlarge(self, field: Floats) -> Floats:
-        """A grid field (rows, columns[, c]) at every pixel, linear between cells."""
-        return cast(Floats, cv2.resize(field, (self.width, self.height), interpolation=cv2.INTER_LINEAR))
+    def enlarge(self, field: Floats, window: Window) -> Floats:
+        """A grid field of a window at each of its pixels, linear between cells."""
+        rows, columns = field.shape[:2]
+        large = cv2.resize(field, (columns * self.step, rows * self.step), interpolation=cv2.INTER_LINEAR)
+        height, width = window.size
+        return cast(Floats, large[:height, :width])
 
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """A face's mesh on the grid of a canvas; every array is (rows, columns)."""
+    """A face's mesh on a grid; every array is (rows, columns)."""
 
     u: Floats
     """Place in the texture plane, 0..1; carried on a little beyond the face."""
@@ -82,40 +134,41 @@ class Drawn:
         return look_up(field, self.u * side - np.float32(0.5), self.v * side - np.float32(0.5))
 
 
-def draw(canvas: Canvas, points: Floats) -> Drawn:
+def draw(canvas: Canvas, window: Window, points: Floats, facing: Floats) -> Drawn:
     """Draw a face.
 
     Args:
         canvas: where.
+        window: the part of its grid that is drawn.
         points: (468, 3) x, y in pixels of the patch, z on the same scale.
+        facing: (504,) how squarely face and skirt face the camera.
     """
     whole = add_skirt(points)
     attributes = np.empty((len(whole), 4), np.float32)
     attributes[:, :2] = plane()
-    attributes[:, 2] = np.maximum(facing(whole), 0)
+    attributes[:, 2] = np.maximum(facing, 0)
     attributes[:, 3] = np.arange(len(whole)) >= FACE_POINTS
-    coverage = rasterise(canvas.to_grid(whole[:, :2]), draw_order(whole), canvas.rows, canvas.columns)
-    values = np.zeros((canvas.rows * canvas.columns, 4), np.float32)
+    (top, bottom), (left, right) = ((one.start, one.stop) for one in window.cells)
+    rows, columns = bottom - top, right - left
+    at = canvas.to_grid(whole[:, :2]) - np.float32([left, top])
+    coverage = rasterise(at, draw_order(whole), rows, columns)
+    values = np.zeros((rows * columns, 4), np.float32)
     values[:, 3] = 2
     values[coverage.cells] = coverage.lift(attributes)
-    u, v, towards, kind = cv2.split(values.reshape(canvas.rows, canvas.columns, 4))
-    drawn = (kind < 1.5).astype(np.float32)
-    u, v = _carried_on([u, v], drawn)
-    return Drawn(u, v, (kind < 1e-3).astype(np.float32), cast(Floats, towards))
+    u, v, towards, kind = (cast(Floats, one) for one in cv2.split(values.reshape(rows, columns, 4)))
+    u, v = _carried_on(u, v, (kind < 1.5).astype(np.float32))
+    return Drawn(u, v, (kind < 1e-3).astype(np.float32), towards)
 
 
-def _carried_on(fields: list[NDArray[np.generic]], drawn: Floats, rounds: int = 2) -> list[Floats]:
-    """Cells next to drawn ones take their neighbours' mean, a few cells far."""
-    values = [field * drawn for field in cast(list[Floats], fields)]
-    for _ in range(rounds):
-        near = cast(Floats, cv2.boxFilter(drawn, -1, (3, 3), normalize=False, borderType=cv2.BORDER_CONSTANT))
-        new = (drawn == 0) & (near > 0)
-        share = new / np.maximum(near, 1)
-        for index, value in enumerate(values):
-            sums = cv2.boxFilter(value, -1, (3, 3), normalize=False, borderType=cv2.BORDER_CONSTANT)
-            values[index] = cast(Floats, value + sums * share)
-        drawn = np.maximum(drawn, new.astype(np.float32))
-    return values
+def _carried_on(u: Floats, v: Floats, drawn: Floats) -> tuple[Floats, Floats]:
+    """Cells next to drawn ones take their neighbours' mean, two cells far."""
+    stacked = cast(Floats, cv2.merge([u, v, drawn]))
+    for _ in range(2):
+        sums = cv2.boxFilter(stacked, -1, (3, 3), normalize=False, borderType=cv2.BORDER_CONSTANT)
+        sum_u, sum_v, near = cv2.split(sums)
+        share = (stacked[..., 2] == 0) / np.maximum(cast(Floats, near), 1)
+        stacked = stacked + cast(Floats, cv2.merge([sum_u * share, sum_v * share, (near * share > 0).astype(np.float32)]))
+    return np.ascontiguousarray(stacked[..., 0]), np.ascontiguousarray(stacked[..., 1])
 
 
 def hull(points: Floats) -> tuple[Floats, Indices]:

@@ -20,12 +20,16 @@ _STRUCTURE = 1.2
 """Detail larger than this many times the grain, averaged over a few pixels, is a wrinkle or an edge: not carried."""
 _PATCH = 7
 """Side of that average, in pixels."""
+_SPARSE = 3
+"""Every how manieth pixel is looked at for the percentile."""
 _SOFTEST = 0.85
 """Largest part of the finest band that is taken away."""
 _TOLERANCE = 0.9
 """Sharpness of the target over that of the drawing from which on nothing is softened."""
-_FOLLOW = 0.25
-"""Share of a new frame in the remembered amounts."""
+_ENOUGH = 60
+"""Least number of those pixels."""
+_MEASURE, _FOLLOW = 4, 0.4
+"""Frames between two measurements, and the share of a new one in the remembered amounts."""
 
 
 class Amounts(NamedTuple):
@@ -41,7 +45,10 @@ class GrainMatch:
     """Matches one track's drawings, and remembers the amounts."""
 
     def __init__(self) -> None:
-        self._amounts: Amounts | None = None
+        self._age = 0
+        self._measured = False
+        self._amounts = Amounts(0.0, 0.0)
+        self._grain = 0.0
 
     def apply(self, drawn: Floats, target: Floats, skin: Floats, parts: Floats, unknown: Floats) -> None:
         """Match `drawn` to `target`, in place.
@@ -53,8 +60,22 @@ class GrainMatch:
             parts: (height, width) 0..1 where eyes, brows and mouth are: the sharpness is measured there.
             unknown: (height, width) 0..1 where `drawn` has no detail of its own.
         """
-        where = skin[::2, ::2] > 0.5
-        if np.count_nonzero(where) < 100:
+        if self._age % _MEASURE == 0:
+            self._measure(drawn, target, skin, parts)
+        self._age += 1
+        detail = _finest(target)
+        busy = cast(Floats, cv2.blur(np.abs(detail), (_PATCH, _PATCH)))
+        quiet = np.clip(2 - busy * np.float32(1 / max(_STRUCTURE * self._grain, 1e-6)), 0, 1)
+        add, soften = np.float32(self._amounts.add), np.float32(self._amounts.soften)
+        change = detail * quiet * (add + (1 - add) * unknown)
+        if soften > 0:
+            change -= soften * _finest(drawn)
+        cv2.add(drawn, cv2.merge([change, change, change]), dst=drawn)
+
+    def _measure(self, drawn: Floats, target: Floats, skin: Floats, parts: Floats) -> None:
+        """Look at both pictures and adapt the amounts."""
+        where = skin[::_SPARSE, ::_SPARSE] > 0.5
+        if np.count_nonzero(where) < _ENOUGH:
             return
         (ours, our_coarse), (theirs, their_coarse) = _bands(drawn), _bands(target)
         our_grain, their_grain = _grain(ours, where), _grain(theirs, where)
@@ -63,17 +84,11 @@ class GrainMatch:
         soften = float(np.clip(1 - their_sharpness / max(_TOLERANCE * our_sharpness, 1e-6), 0, _SOFTEST))
         # Independent grain adds up in squares.
         left = (1 - soften) * our_grain / max(their_grain, 1e-6)
-        amounts = self._remembered(Amounts(soften, float(np.sqrt(max(1 - left * left, 0)))))
-
-        busy = cast(Floats, cv2.blur(np.abs(theirs), (_PATCH, _PATCH)))
-        quiet = np.clip(2 - busy * np.float32(1 / max(_STRUCTURE * their_grain, 1e-6)), 0, 1)
-        change = theirs * quiet * (amounts.add + (1 - amounts.add) * unknown) - ours * np.float32(amounts.soften)
-        cv2.add(drawn, cv2.merge([change, change, change]), dst=drawn)
-
-    def _remembered(self, now: Amounts) -> Amounts:
-        last = self._amounts or now
-        self._amounts = Amounts(*(old + _FOLLOW * (new - old) for old, new in zip(last, now, strict=True)))
-        return self._amounts
+        now = Amounts(soften, float(np.sqrt(max(1 - left * left, 0))))
+        share = _FOLLOW if self._measured else 1.0
+        self._amounts = Amounts(*(old + share * (new - old) for old, new in zip(self._amounts, now, strict=True)))
+        self._grain += share * (their_grain - self._grain)
+        self._measured = True
 
 
 def _bands(picture: Floats) -> tuple[Floats, Floats]:
@@ -83,11 +98,17 @@ def _bands(picture: Floats) -> tuple[Floats, Floats]:
     return grey - fine, fine - coarse
 
 
+def _finest(picture: Floats) -> Floats:
+    """The finest band of lightness."""
+    grey = cast(Floats, cv2.cvtColor(picture, cv2.COLOR_RGB2GRAY))
+    return cast(Floats, cv2.subtract(grey, cv2.GaussianBlur(grey, (0, 0), _SIGMAS[0])))
+
+
 def _size(band: Floats, weight: Floats) -> float:
     """Mean size of a band where the weight is."""
     return float(cv2.mean(np.abs(band) * weight)[0])
 
 
 def _grain(band: Floats, where: NDArray[np.bool_]) -> float:
-    """Size of the grain in a band: its mean in the quiet parts of the skin (a mask of every second pixel)."""
-    return float(np.percentile(np.abs(band[::2, ::2][where]), _QUIET)) * _QUIET_TO_MEAN
+    """Size of the grain in a band: its mean in the quiet parts of the skin (a mask of every third pixel)."""
+    return float(np.percentile(np.abs(band[::_SPARSE, ::_SPARSE][where]), _QUIET)) * _QUIET_TO_MEAN

@@ -8,7 +8,7 @@ from typing import cast
 import cv2
 import numpy as np
 
-from mien.edit.canvas import Canvas, hull
+from mien.edit.canvas import hull
 from mien.edit.fields import gaussian, smoothstep
 from mien.edit.raster import Floats
 from mien.edit.regions import polygon
@@ -22,13 +22,14 @@ _HALF = 2
 """The outline is drawn at this part of the resolution."""
 
 
-def outline(canvas: Canvas, result: Floats, face_width: float) -> Floats:
-    """(height, width) 1 inside the face's outline, 0 from the outline outwards, soft between."""
-    height, width = -(-canvas.height // _HALF), -(-canvas.width // _HALF)
+def outline(height: int, width: int, result: Floats, face_width: float) -> Floats:
+    """(height, width) 1 inside the outline of a face (n, 2+), 0 from the outline outwards, soft between."""
+    rows, columns = -(-height // _HALF), -(-width // _HALF)
     corners, _ = hull(result)
-    mask = polygon((corners + 0.5) / _HALF - 0.5, height, width)
+    mask = polygon((corners + 0.5) / _HALF - 0.5, rows, columns)
     soft = smoothstep(0.5, 1.0, gaussian(mask, max(_EDGE * face_width / _HALF, 0.7)))
-    return cast(Floats, cv2.resize(soft, (canvas.width, canvas.height), interpolation=cv2.INTER_LINEAR))
+    large = cv2.resize(soft, (columns * _HALF, rows * _HALF), interpolation=cv2.INTER_LINEAR)
+    return cast(Floats, large[:height, :width])
 
 
 def cut_holes(mask: Floats, result: Floats, face_width: float) -> None:

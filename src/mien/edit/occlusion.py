@@ -13,8 +13,10 @@ from mien.edit.topology import FIELD
 
 _SEEN = 0.3
 """How squarely a texel must be seen to be judged by its colour: towards the outline, other things show through."""
-_RELEARN = 8
+_RELEARN = 16
 """Frames between two fits of the skin model."""
+_REJUDGE = 3
+"""Frames between two judgements by colour: hair and hats stay where they are on a face."""
 _RECEDE = 0.6
 """What is left of a cover one frame after it is gone; new ones count at once."""
 _LEARN = 0.06
@@ -31,6 +33,7 @@ class FaceCover:
     def __init__(self) -> None:
         self._age = 0
         self._model: SkinModel | None = None
+        self._unlike = np.zeros((FIELD, FIELD), np.float32)
         self._cover = np.zeros((FIELD, FIELD), np.float32)
         self._look = np.zeros((FIELD, FIELD, 3), np.float32)
         self._seen = np.zeros((FIELD, FIELD), np.float32)
@@ -47,11 +50,11 @@ class FaceCover:
         """
         if self._age % _RELEARN == 0:
             self._model = learn_skin(texture, facing) or self._model
-        self._age += 1
-        cover = self._changed(texture, facing)
-        if self._model is not None:
+        if self._age % _REJUDGE == 0 and self._model is not None:
             likelihood = skin_likelihood(texture, self._model)
-            cover = np.maximum(cover, covered(np.where(facing > _SEEN, likelihood, 1)))
+            self._unlike = covered(np.where(facing > _SEEN, likelihood, 1))
+        self._age += 1
+        cover = np.maximum(self._changed(texture, facing), self._unlike)
         self._cover = np.maximum(cover, self._cover * np.float32(_RECEDE))
         return self._cover
 

@@ -9,15 +9,14 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from mien.edit import light, mask, shape, warp
-from mien.edit.canvas import Canvas, Drawn, draw, hull
+from mien.edit import light, mask, shape, topology, warp
+from mien.edit.canvas import Canvas, Drawn, Window, draw
 from mien.edit.fields import gaussian, look_up, smoothstep
 from mien.edit.grain import GrainMatch
 from mien.edit.occlusion import FaceCover
 from mien.edit.raster import Floats
 from mien.edit.regions import features
 from mien.edit.source import SourceFace
-from mien.edit.texture import visibility
 from mien.edit.topology import FIELD, add_skirt, to_grid
 from mien.faces.align import from_canonical, head_placement, to_canonical
 from mien.faces.face import TrackedFace
@@ -71,25 +70,19 @@ class GeometricSwap:
         origin = np.float32([rect.x + 0.5, rect.y + 0.5, 0])
         target = face.face.landmarks[:VERTICES] - origin
         result = self._reshaped(face) - origin
-        face_width = _width(result)
-        canvas = Canvas.over(*patch.shape[:2], face_width)
-        drawn = draw(canvas, result)
-        edited = warp.move(canvas, patch, *warp.displacement(canvas, drawn, target, result))
+        canvas = Canvas.over(*patch.shape[:2], _width(result))
+        facing = topology.facing(add_skirt(target))
+        window = canvas.window(result)
+        drawn = draw(canvas, window, result, facing)
+        shift = warp.displacement(canvas, window, drawn, target, result)
+        edited = warp.move(canvas, patch, *shift)
 
-        cover = track.cover.update(_unrolled(canvas, patch, target), visibility(target, patch.shape[:2]))
-        look = self._look(canvas, drawn, canvas.shrink(edited), cover, face_width)
-        part = _window(result, *patch.shape[:2])
-        opacity = (canvas.enlarge(look.alpha)[part] * mask.outline(canvas, result, face_width)[part]).copy()
-        corner = np.float32([part[1].start, part[0].start, 0])
-        mask.cut_holes(opacity, result - corner, face_width)
-        mask.hide_behind(opacity, face_width, [points - origin - corner for points in _nearer(face, others)])
-        painted = self._painted(canvas, drawn, look, part, face_width)
-        unknown = 1 - canvas.enlarge(look.known)[part]
-        plain, parts = canvas.enlarge(look.skin)[part] * opacity, canvas.enlarge(look.parts)[part]
-        track.grain.apply(painted, edited[part], plain, parts, unknown)
-        view = edited[part]
-        share = cv2.merge([opacity, opacity, opacity])
-        view += share * (painted - view)
+        small = canvas.shrink(patch)
+        cover = track.cover.update(*_unrolled(canvas, small, target, facing))
+        background = np.ascontiguousarray(warp.move_small(canvas, small, *shift)[window.cells])
+        look = self._look(drawn, background, cover, _width(result) / canvas.step)
+        nearer = [points - origin for points in _nearer(face, others)]
+        self._paint(edited, canvas, window, look, result, nearer, track.grain)
         return edited
 
     def _reshaped(self, face: TrackedFace) -> Floats:
@@ -99,30 +92,48 @@ class GeometricSwap:
         strength = self._shape * face.fade
         return from_canonical(shape.carry(self._source.shape, canonical, face.neutral, strength), placement)
 
-    def _look(self, canvas: Canvas, drawn: Drawn, target: Floats, cover: Floats, face_width: float) -> _Look:
-        """Everything that is smooth: on the canvas's grid."""
-        step = (canvas.step_x + canvas.step_y) / 2
-        facing, parts = cv2.split(drawn.look_up(self._static))
-        known = smoothstep(*_STRETCH, cast(Floats, facing) / np.maximum(drawn.facing, _LEAST_FACING))
+    def _look(self, drawn: Drawn, target: Floats, cover: Floats, face_width: float) -> _Look:
+        """Everything that is smooth, on the cells of a window; `face_width` is in cells."""
+        facing, parts = (cast(Floats, one) for one in cv2.split(drawn.look_up(self._static)))
+        known = smoothstep(*_STRETCH, facing / np.maximum(drawn.facing, _LEAST_FACING))
         clear = 1 - drawn.look_up(cover)
         skin = drawn.look_up(self._source.skin)
-        texture = skin + known[..., None] * (drawn.look_up(self._level(face_width / step)) - skin)
+        share = cast(Floats, cv2.merge([known, known, known]))
+        texture = skin + share * (drawn.look_up(self._level(face_width)) - skin)
         plain = drawn.covered * (1 - parts) * clear
-        gain = light.gain(target, texture, plain * (0.2 + 0.8 * known), clear * drawn.covered, face_width / step)
+        gain = light.gain(target, texture, plain * (0.2 + 0.8 * known), clear * drawn.covered, face_width)
         edge = smoothstep(0.3, 0.7, gaussian(drawn.covered, 1.0))
-        return _Look(skin, known, gain, clear * edge, plain * known, cast(Floats, parts) * clear * known)
+        soft = cv2.merge([clear * edge, plain * known, parts * clear * known, 1 - known])
+        return _Look(drawn, cast(Floats, soft), gain * skin * (1 - share), gain * share)
 
-    def _painted(
-        self, canvas: Canvas, drawn: Drawn, look: _Look, part: tuple[slice, slice], face_width: float
-    ) -> Floats:
-        """The source's face in the target's light, in full resolution."""
+    def _paint(
+        self,
+        edited: Floats,
+        canvas: Canvas,
+        window: Window,
+        look: _Look,
+        result: Floats,
+        nearer: Sequence[Floats],
+        grain: GrainMatch,
+    ) -> None:
+        """Draw the source's face into `edited`, in full resolution."""
+        face_width, corner = _width(result), np.append(window.corner, np.float32(0))
+        opacity, plain, parts, unknown = (cast(Floats, one) for one in cv2.split(canvas.enlarge(look.soft, window)))
+        opacity = opacity * mask.outline(*window.size, result - corner, face_width)
+        mask.cut_holes(opacity, result - corner, face_width)
+        mask.hide_behind(opacity, face_width, [points - corner for points in nearer])
+
         level = self._level(face_width)
-        side = np.float32(level.shape[0])
-        u, v = (canvas.enlarge(field * side - np.float32(0.5))[part] for field in (drawn.u, drawn.v))
-        texture = look_up(level, u, v)
-        skin, known = canvas.enlarge(look.skin_colour)[part], canvas.enlarge(look.known)[part]
-        texture = skin + cv2.merge([known, known, known]) * (texture - skin)
-        return cast(Floats, texture * canvas.enlarge(look.gain)[part])
+        side, half = np.float32(level.shape[0]), np.float32(0.5)
+        u, v = (canvas.enlarge(field * side - half, window) for field in (look.drawn.u, look.drawn.v))
+        painted = look_up(level, u, v)
+        painted *= canvas.enlarge(look.factor, window)
+        painted += canvas.enlarge(look.base, window)
+        view = edited[window.pixels]
+        grain.apply(painted, view, plain * opacity, parts, unknown)
+        painted -= view
+        painted *= cast(Floats, cv2.merge([opacity, opacity, opacity]))
+        view += painted
 
     def _level(self, across: float) -> Floats:
         """The texture with at least about as many texels across the face as there are pixels."""
@@ -139,34 +150,28 @@ class _Track(NamedTuple):
 
 
 class _Look(NamedTuple):
-    """Smooth fields of one edit, (rows, columns[, 3])."""
+    """Smooth fields of one edit, on the cells of a window."""
 
-    skin_colour: Floats
-    known: Floats
-    gain: Floats
-    alpha: Floats
-    skin: Floats
-    parts: Floats
+    drawn: Drawn
+    soft: Floats
+    """(rows, columns, 4) opacity; plain skin; eyes, brows and mouth; where the source is not known."""
+    base: Floats
+    """(rows, columns, 3) what is added to"""
+    factor: Floats
+    """(rows, columns, 3) times the source's texture."""
 
 
-def _unrolled(canvas: Canvas, patch: Floats, target: Floats) -> Floats:
-    """(FIELD, FIELD, 3) the target on the texture plane."""
-    positions = canvas.to_grid(to_grid(add_skirt(target[:, :2]), FIELD, outside=-1e4).reshape(-1, 2))
-    x, y = (np.ascontiguousarray(positions[:, axis]).reshape(FIELD, FIELD) for axis in (0, 1))
-    return look_up(canvas.shrink(patch), x, y)
+def _unrolled(canvas: Canvas, small: Floats, target: Floats, facing: Floats) -> tuple[Floats, Floats]:
+    """The target on the texture plane (FIELD, FIELD, 3), and how squarely it is seen there (FIELD, FIELD), 0..1."""
+    points = np.concatenate([canvas.to_grid(add_skirt(target[:, :2])), facing[:, None]], axis=1)
+    x, y, towards = (cast(Floats, one) for one in cv2.split(to_grid(points.astype(np.float32), FIELD, outside=-1e4)))
+    inside = (x > -0.5) & (y > -0.5) & (x < canvas.columns - 0.5) & (y < canvas.rows - 0.5)
+    return look_up(small, x, y), np.clip(towards, 0, 1) * inside
 
 
 def _width(points: Floats) -> float:
     """Width of a face in its own frame, also in profile, in pixels."""
     return float(np.linalg.norm(points[454] - points[234]))
-
-
-def _window(points: Floats, height: int, width: int) -> tuple[slice, slice]:
-    """Rows and columns of the patch around the outline of a face."""
-    corners, _ = hull(points)
-    low = np.clip(np.floor(corners.min(axis=0)).astype(int) - 2, 0, (width - 1, height - 1))
-    high = np.clip(np.ceil(corners.max(axis=0)).astype(int) + 3, low + 1, (width, height))
-    return slice(int(low[1]), int(high[1])), slice(int(low[0]), int(high[0]))
 
 
 def _nearer(face: TrackedFace, others: Sequence[TrackedFace]) -> list[Floats]:

@@ -7,15 +7,15 @@ from typing import cast
 import cv2
 import numpy as np
 
-from mien.edit.canvas import Canvas, Drawn, hull
-from mien.edit.fields import gaussian, smoothstep
+from mien.edit.canvas import Canvas, Drawn, Window, hull
+from mien.edit.fields import gaussian, look_up, smoothstep
 from mien.edit.raster import Floats
 from mien.edit.topology import FIELD, add_skirt, to_grid
 from mien.geometry import Rect
 
-GROWTH = 0.35
+GROWTH = 0.3
 """The rectangle reaches beyond the face by this part of its longer side, on every side."""
-_REACH = 1.65
+_REACH = 1.55
 """Distance from the middle, in outlines, from which on the surroundings stay."""
 _RAYS = 180
 """Directions in which the outline's shift is tabulated."""
@@ -38,26 +38,29 @@ def rectangle(points: Floats, width: int, height: int) -> Rect:
     return Rect(x, y, right - x, bottom - y)
 
 
-def displacement(canvas: Canvas, drawn: Drawn, target: Floats, result: Floats) -> tuple[Floats, Floats]:
+def displacement(
+    canvas: Canvas, window: Window, drawn: Drawn, target: Floats, result: Floats
+) -> tuple[Floats, Floats]:
     """Where each cell of the result comes from: x and y in pixels, (rows, columns), to add to its own place.
 
     Inside the face the mesh says; outside, the outline's shift goes on and fades.
 
     Args:
-        canvas: the patch.
-        drawn: the result's mesh on it.
+        canvas: The patch.
+        window: The part of it around the face.
+        drawn: The result's mesh on the window.
         target: (468, 3) the face as it is.
         result: (468, 3) the face as it is to be.
     """
     shift = target[:, :2] - result[:, :2]
-    outside_x, outside_y = _beyond(canvas, result, shift)
-    inside = drawn.look_up(to_grid(add_skirt(shift), FIELD))
+    inside = cv2.split(drawn.look_up(to_grid(add_skirt(shift), FIELD)))
     share = gaussian(drawn.covered, 1.0) * drawn.covered
-    window = _window(canvas, target)
-    moved = [
-        gaussian(outside + share * (within - outside), 1.0) * window
-        for outside, within in zip((outside_x, outside_y), cv2.split(inside), strict=True)
-    ]
+    rim = _window(canvas, target)
+    moved: list[Floats] = []
+    for field, within in zip(_beyond(canvas, result, shift), inside, strict=True):
+        part = field[window.cells]
+        part += share * (within - part)
+        moved.append(gaussian(field, 1.0) * rim)
     still = np.maximum(np.abs(moved[0]), np.abs(moved[1])) < _LEAST_SHIFT
     for field in moved:
         field[still] = 0
@@ -97,8 +100,7 @@ def _window(canvas: Canvas, target: Floats) -> Floats:
     x, y = canvas.cells()
     reach = 0.15 * min(right - left, bottom - top)
     border = np.minimum(np.minimum(x - left, right - x), np.minimum(y - top, bottom - y))
-    step = max(canvas.step_x, canvas.step_y)
-    return smoothstep(2 * step, 2 * step + reach, border)
+    return smoothstep(2 * canvas.step, 2 * canvas.step + reach, border)
 
 
 def move(canvas: Canvas, patch: Floats, shift_x: Floats, shift_y: Floats) -> Floats:
@@ -106,20 +108,22 @@ def move(canvas: Canvas, patch: Floats, shift_x: Floats, shift_y: Floats) -> Flo
 
     Pixels that do not move are equal to the patch's.
     """
-    moving = (shift_x != 0) | (shift_y != 0)
     moved = patch.copy()
+    moving = (shift_x != 0) | (shift_y != 0)
     if not moving.any():
         return moved
     rows, columns = np.flatnonzero(moving.any(axis=1)), np.flatnonzero(moving.any(axis=0))
-    top = max(int((rows[0] - 1) * canvas.step_y), 0)
-    left = max(int((columns[0] - 1) * canvas.step_x), 0)
-    bottom = min(int((rows[-1] + 2) * canvas.step_y) + 1, canvas.height)
-    right = min(int((columns[-1] + 2) * canvas.step_x) + 1, canvas.width)
-    part = np.s_[top:bottom, left:right]
-    x, y = canvas.enlarge(shift_x)[part], canvas.enlarge(shift_y)[part]
-    changed = cast(Floats, (x != 0) | (y != 0)).astype(np.uint8)
-    x = x + np.arange(left, right, dtype=np.float32)
-    y = y + np.arange(top, bottom, dtype=np.float32)[:, None]
-    taken = cv2.remap(patch, x, y, cv2.INTER_CUBIC, borderMode=cv2.BORDER_REFLECT_101)
-    cv2.copyTo(taken, changed, moved[part])
+    window = canvas.cells_window(rows[0] - 1, columns[0] - 1, rows[-1] + 2, columns[-1] + 2)
+    x, y = (canvas.enlarge(np.ascontiguousarray(one[window.cells]), window) for one in (shift_x, shift_y))
+    changed = ((x != 0) | (y != 0)).astype(np.uint8)
+    across, down = (np.arange(one.start, one.stop, dtype=np.float32) for one in window.pixels[::-1])
+    taken = cv2.remap(patch, x + across, y + down[:, None], cv2.INTER_CUBIC, borderMode=cv2.BORDER_REFLECT_101)
+    cv2.copyTo(taken, changed, moved[window.pixels])
     return moved
+
+
+def move_small(canvas: Canvas, small: Floats, shift_x: Floats, shift_y: Floats) -> Floats:
+    """As `move`, of the patch averaged over the cells of the grid."""
+    x, y = (np.arange(count, dtype=np.float32) for count in (canvas.columns, canvas.rows))
+    scale = np.float32(1 / canvas.step)
+    return look_up(small, shift_x * scale + x, shift_y * scale + y[:, None])
