@@ -33,11 +33,13 @@ def read(path: Path) -> NDArray[np.uint8]:
 
 
 def square(image: NDArray[np.uint8], box: NDArray[np.float32]) -> NDArray[np.uint8]:
-    """The face in `box` with its surroundings, CELL x CELL."""
+    """The face in `box` with its surroundings, CELL x CELL; the cut stays inside the picture."""
+    height, width = image.shape[:2]
     left, top, right, bottom = box
-    side = 1.6 * max(right - left, bottom - top)
-    matrix = np.array([[1, 0, side / 2 - (left + right) / 2], [0, 1, side / 2 - (top + bottom) / 2]]) * (CELL / side)
-    return cv2.warpAffine(image, matrix, (CELL, CELL), flags=cv2.INTER_AREA, borderMode=cv2.BORDER_REPLICATE)
+    side = round(min(1.8 * max(right - left, bottom - top), width, height))
+    x = round(min(max((left + right - side) / 2, 0), width - side))
+    y = round(min(max((top + bottom - side) / 2, 0), height - side))
+    return cv2.resize(image[y : y + side, x : x + side], (CELL, CELL), interpolation=cv2.INTER_AREA)
 
 
 def main() -> None:
