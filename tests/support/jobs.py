@@ -31,9 +31,20 @@ def talking_clip(path: Path, *, seconds: float, sound: bool = False, **encoding:
 
 
 def crossing_clip(path: Path, seconds: float) -> Path:
-    """Grace Hopper walks from right to left in front of Luis, who walks from left to right."""
-    scene: Scene = crossing(still("luispedro"), still("grace_hopper"), width=640, height=360, seconds=seconds)
+    """Luis walks from right to left behind Grace Hopper, who walks from left to right."""
+    scene: Scene = crossing(still("grace_hopper"), still("luispedro"), width=640, height=360, seconds=seconds)
     return write_clip(Clip(scene), path, options={"crf": "14", "preset": "veryfast"})
+
+
+def remux(source: Path, target: Path, options: dict[str, str]) -> Path:
+    """The packets of a file in another one, with options for its container."""
+    with av.open(str(source)) as reader, av.open(str(target), "w", options=options) as writer:
+        streams = {stream.index: writer.add_stream_from_template(stream) for stream in reader.streams}
+        for packet in reader.demux():
+            if packet.dts is not None:
+                packet.stream = streams[packet.stream.index]
+                writer.mux(packet)
+    return target
 
 
 def couple(path: Path, height: int = 300) -> Path:

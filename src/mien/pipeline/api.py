@@ -188,7 +188,7 @@ class Swapper:
 
     def _scene(self) -> Scene:
         role_of = cast_live(self._recipe, self._workshop.references(self._recipe))
-        effects = make_effects(self._recipe, self._roles, self._workshop)
+        effects = make_effects(self._recipe, self._roles)
         return Scene(Tracker(self._workshop.analyser), effects, role_of)
 
     def reset(self) -> None:

@@ -26,11 +26,11 @@ from mien.recipe import Recipe
 from mien.report import Report
 
 
-def _swap(role: SourceFace, workshop: Workshop, recipe: Recipe) -> Effect:
+def _swap(role: SourceFace, recipe: Recipe) -> Effect:
     return GeometricSwap(role, shape=recipe.shape)
 
 
-EFFECTS: Mapping[str, Callable[[SourceFace, Workshop, Recipe], Effect]] = {"swap": _swap}
+EFFECTS: Mapping[str, Callable[[SourceFace, Recipe], Effect]] = {"swap": _swap}
 """Effects that a recipe can name, and how each is made for a role."""
 
 
@@ -109,7 +109,7 @@ class Job:
 
     def make_effects(self) -> dict[int, list[Effect]]:
         """A fresh set of effects for each role."""
-        return make_effects(self.recipe, self.roles, self.workshop)
+        return make_effects(self.recipe, self.roles)
 
     def make_monitor(self) -> Monitor:
         """Measures results against this job's sources."""
@@ -160,8 +160,6 @@ def check_effects(recipe: Recipe) -> None:
         raise RecipeError(f"unknown effect '{unknown[0]}': there is {', '.join(EFFECTS)}")
 
 
-def make_effects(recipe: Recipe, roles: Sequence[SourceFace], workshop: Workshop) -> dict[int, list[Effect]]:
+def make_effects(recipe: Recipe, roles: Sequence[SourceFace]) -> dict[int, list[Effect]]:
     """A fresh set of the recipe's effects for each role."""
-    return {
-        number: [EFFECTS[name](role, workshop, recipe) for name in recipe.effects] for number, role in enumerate(roles)
-    }
+    return {number: [EFFECTS[name](role, recipe) for name in recipe.effects] for number, role in enumerate(roles)}

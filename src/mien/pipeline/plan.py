@@ -11,7 +11,7 @@ from mien.engine.device import choose_precision, find_device
 from mien.media.animation import AnimationSource
 from mien.media.encoding import Encoding
 from mien.media.probe import Kind, probe
-from mien.models import blazeface, dlib_identity, face_mesh, selfie
+from mien.models import blazeface, dlib_identity, face_mesh
 from mien.models.catalogue import find_model
 from mien.pipeline.job import check_effects
 from mien.pipeline.output import check_output
@@ -19,7 +19,6 @@ from mien.pipeline.video_job import encoding_for, open_target
 from mien.recipe import Recipe
 
 _MODELS = (blazeface.LAYOUTS["back"].model, blazeface.LAYOUTS["full_range"].model, face_mesh.MODEL, dlib_identity.MODEL)
-_SWAP_MODELS = (selfie.MODEL,)
 
 # Measured on two cores of an AMD EPYC at 720p and 1080p; other machines differ by a factor of two either way.
 _START_S = 2.0
@@ -156,8 +155,7 @@ def _read_header(recipe: Recipe) -> _Target:
 
 def _models(recipe: Recipe) -> tuple[PlannedModel, ...]:
     device = find_device(recipe.device)
-    names = _MODELS + (_SWAP_MODELS if "swap" in recipe.effects else ())
-    entries = [find_model(name) for name in names]
+    entries = [find_model(name) for name in _MODELS]
     return tuple(
         PlannedModel(
             model=entry.id,
