@@ -76,14 +76,11 @@ def test_a_log_gets_start_end_and_one_line_every_few_seconds():
     assert [line.split(",")[1] for line in shown] == [" frame 1 of 300", " frame 151 of 300", " frame 300 of 300"]
 
 
-def test_a_log_names_every_stage_once_it_begins():
+def test_a_log_of_many_small_jobs_has_a_line_for_each():
     stream = io.StringIO()
     lines = PlainLines(stream, clock=lambda: 0.0)
-    for stage in ("looking", "swapping", "joining"):
-        lines.show("clip.mp4", Progress(stage, 1, 10))
-        lines.show("clip.mp4", Progress(stage, 2, 10))
-    assert [line.split(": ")[1].split(",")[0] for line in stream.getvalue().splitlines()] == [
-        "looking",
-        "swapping",
-        "joining",
-    ]
+    for label in ("[1/2] a.png", "[2/2] b.png"):
+        for stage in ("reading", "finding faces"):
+            lines.show(label, Progress(stage, 0, 0))
+        lines.show(label, Progress("swapping", 1, 1))
+    assert stream.getvalue().splitlines() == ["[1/2] a.png: reading", "[2/2] b.png: reading"]

@@ -96,4 +96,4 @@ def test_sizes(count, text):
 def test_an_outcome_is_one_line():
     assert format_outcome(Outcome(JOB, report=CLIP)) == "done    a.mp4 -> out/a.mp4: 300 frames in 1:05"
     assert format_outcome(Outcome(JOB)) == "ready   a.mp4 -> out/a.mp4: finished by an earlier run"
-    assert format_outcome(Outcome(JOB, error=UnreadableError("a.mp4 is damaged"))) == "failed  a.mp4: a.mp4 is damaged"
+    assert format_outcome(Outcome(JOB, error=UnreadableError("a.mp4 is damaged"))) == "failed  a.mp4"

@@ -5,21 +5,26 @@ from __future__ import annotations
 from pathlib import Path
 
 from mien.cli.console import complain
-from mien.errors import UnreadableError, UnsupportedMediaError, UsageError
+from mien.errors import MediaError, UnsupportedMediaError, UsageError
+from mien.media.encoding import CONTAINERS
 from mien.media.probe import probe
+from mien.media.stills.formats import FORMATS
 from mien.recipe import Recipe
+
+_SUFFIXES = frozenset({".gif", ".apng", *CONTAINERS, *(name for entry in FORMATS.values() for name in entry.suffixes)})
 
 
 def is_media(path: Path) -> bool:
-    """Whether a file of a folder is a picture or video, by its content; what is not is told on standard error.
+    """Whether a file of a folder is a target: a picture or video by its content, whatever its name.
 
-    A picture or video that this installation cannot handle is one all the same: its job will say what is missing.
+    One that is called like a picture or video but cannot be read is a target as well: its job will say what is wrong.
+    What is left out is told on standard error.
     """
     try:
         probe(path)
-    except UnsupportedMediaError:
-        return True
-    except UnreadableError as error:
+    except MediaError as error:
+        if path.suffix.lower() in _SUFFIXES or isinstance(error, UnsupportedMediaError):
+            return True
         complain(f"left out: {error}")
         return False
     return True

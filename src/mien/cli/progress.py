@@ -84,23 +84,23 @@ class LiveLine:
 
 
 class PlainLines:
-    """A line at the start and the end of every stage and every few seconds between."""
+    """A line when something new is worked on, every few seconds, and when all frames of it are done."""
 
     def __init__(self, stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
         self._stream = stream
         self._clock = clock
-        self._last: tuple[str, str] | None = None
+        self._label = ""
         self._due_s = 0.0
-        self._ended = False
+        self._told_end = False
 
     def show(self, label: str, progress: Progress) -> None:
         """Print a line if one is due."""
         now_s = self._clock()
-        new, ends = (label, progress.stage) != self._last, 0 < progress.total <= progress.done
-        if new or (ends and not self._ended) or (not ends and now_s >= self._due_s):
+        ends = 1 < progress.total <= progress.done
+        if label != self._label or now_s >= self._due_s or (ends and not self._told_end):
             print(plain_line(label, progress), file=self._stream, flush=True)
             self._due_s = now_s + PLAIN_INTERVAL_S
-        self._last, self._ended = (label, progress.stage), ends
+        self._label, self._told_end = label, ends
 
     def clear(self) -> None:
         """Nothing: lines stay."""

@@ -39,7 +39,7 @@ def format_outcome(outcome: Outcome) -> str:
     """What became of one target of many, on one line, and its warnings below."""
     names = f"{outcome.job.target} -> {outcome.job.output}"
     if outcome.error:
-        return f"failed  {outcome.job.target}: {with_options(str(outcome.error))}"
+        return f"failed  {outcome.job.target}"
     if outcome.report is None:
         return f"ready   {names}: finished by an earlier run"
     report = outcome.report
