@@ -15,6 +15,7 @@ from PIL import Image, ImageOps
 
 from mien.errors import MediaError, UnreadableError, UnsupportedMediaError, UnwritableError
 from mien.geometry import Rect
+from mien.media.containers import tiff
 from mien.media.pictures import read_picture, read_rgb, write_picture
 from mien.media.profiles import space_of
 from support import pictures as support
@@ -431,6 +432,16 @@ def test_what_another_format_cannot_hold_is_said(tmp_path: Path, name: str, suff
     assert np.abs(shown(output) - shown(source)).mean() < 4
 
 
+def test_ten_bits_become_sixteen_where_there_are_no_ten(tmp_path: Path) -> None:
+    samples = (support.deep("RGB") >> 6)[..., ::-1]
+    _, data = cv2.imencode(".avif", samples, [cv2.IMWRITE_AVIF_DEPTH, 10, cv2.IMWRITE_AVIF_QUALITY, 90])
+    source, output = tmp_path / "a.avif", tmp_path / "b.png"
+    source.write_bytes(data.tobytes())
+    assert write_picture(read_picture(source), output) == []
+    assert stored_pixels(output).max() > 60000
+    assert np.abs(shown(output) - shown(source)).max() <= 1
+
+
 def test_a_format_without_orientation_gets_the_picture_upright(tmp_path: Path) -> None:
     source, output = tmp_path / "a.png", tmp_path / "b.bmp"
     support.photograph().save(source, exif=support.exif(6), icc_profile=support.display_p3())
@@ -564,18 +575,39 @@ def test_samples_that_cannot_be_edited_are_refused(tmp_path: Path) -> None:
         read_picture(source)
 
 
+def test_sixteen_bit_planes_are_refused_rather_than_misread(tmp_path: Path) -> None:
+    source = tmp_path / "planar.tif"
+    samples = support.deep("RGB")
+    numbers = {
+        tiff.BITS: [16, 16, 16],
+        tiff.COMPRESSION: [1],
+        tiff.PHOTOMETRIC: [2],
+        tiff.SAMPLES: [3],
+        tiff.PLANAR: [2],
+    }
+    fields = {tag: tiff.shorts("<", *values) for tag, values in numbers.items()}
+    for tag, value in ((tiff.WIDTH, WIDTH), (tiff.HEIGHT, HEIGHT), (tiff.ROWS_PER_STRIP, HEIGHT)):
+        fields[tag] = tiff.longs("<", value)
+    source.write_bytes(tiff.write("<", fields, [samples[..., channel].tobytes() for channel in range(3)]))
+    with pytest.raises(UnsupportedMediaError, match=r"planar\.tif .*interleaved"):
+        read_picture(source)
+
+
 def test_what_cannot_be_written_is_said_and_leaves_nothing(tmp_path: Path) -> None:
     source = tmp_path / "a.png"
     support.photograph().save(source)
     picture = read_picture(source)
     with pytest.raises(UnsupportedMediaError, match=r"\.xyz"):
         write_picture(picture, tmp_path / "b.xyz")
+    Image.new("RGB", (16384, 1)).save(tmp_path / "wide.png")
+    with pytest.raises(UnsupportedMediaError, match="16383"):
+        write_picture(read_picture(tmp_path / "wide.png"), tmp_path / "b.webp")
     with pytest.raises(UnwritableError, match="does not exist"):
         write_picture(picture, tmp_path / "nowhere" / "b.png")
     (tmp_path / "b.png").mkdir()
     with pytest.raises(UnwritableError, match=r"b\.png"):
         write_picture(picture, tmp_path / "b.png")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.png", "b.png"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.png", "b.png", "wide.png"]
 
 
 # --- HEIC ---

@@ -14,8 +14,9 @@ from mien.media.arrays import ArrayFrame
 from mien.media.files import read_bytes, read_head, write_bytes
 from mien.media.palette import colours_of, remap
 from mien.media.profiles import space_or_srgb
-from mien.media.stills.formats import FORMATS, HEAD_SIZE, convert, format_of_content, format_of_suffix, is_gif
-from mien.media.stills.still import CHANNELS, Still, reading
+from mien.media.stills.convert import convert
+from mien.media.stills.formats import FORMATS, HEAD_SIZE, format_of_content, format_of_suffix, is_gif
+from mien.media.stills.still import Still, reading
 from mien.media.video import VideoSource
 
 
@@ -77,7 +78,7 @@ def write_picture(picture: Picture, path: str | Path) -> list[str]:
     still, notes = picture.still, list[str]()
     name = format_of_suffix(path.suffix)
     if name != still.format:
-        still, notes = convert(still, name, _to_srgb)
+        still, notes = convert(still, name)
     write_bytes(path, FORMATS[name].write(still))
     return notes
 
@@ -96,12 +97,3 @@ def read_rgb(path: str | Path) -> NDArray[np.uint8]:
         for frame in source.frames():
             return frame.display()
     raise UnreadableError(f"{path} has no picture that can be decoded")
-
-
-def _to_srgb(still: Still) -> Still:
-    """Plain 8-bit RGB, with the transparency it had."""
-    channels = CHANNELS[still.model]
-    rgb = space_or_srgb(still.model, still.maximum, still.metadata.icc)[0].to_working(still.pixels[..., :channels])
-    alpha = np.rint(still.pixels[..., channels:] * (255 / still.maximum))
-    pixels = np.concatenate([np.rint(rgb * 255), alpha], axis=2).astype(np.uint8)
-    return replace(still, pixels=pixels, model="rgb", maximum=255, metadata=replace(still.metadata, icc=None))

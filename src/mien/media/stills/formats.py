@@ -1,48 +1,96 @@
-"""Which formats there are, how to tell them apart, and what of a picture each of them can hold."""
+"""Which still formats there are, how to tell them apart, and what each of them can hold."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass
 from types import MappingProxyType
-from typing import NamedTuple
-
-import numpy as np
 
 from mien.errors import UnsupportedMediaError
-from mien.media.arrays import Pixels
-from mien.media.metadata import Metadata
-from mien.media.palette import colours_of
 from mien.media.profiles import ColourModel
 from mien.media.stills import avif, bmp, heic, jpeg, png, tiff, webp
-from mien.media.stills.still import CHANNELS, Still
+from mien.media.stills.still import Still
 
 
-class Format(NamedTuple):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Format:
     """One still format and what it can hold."""
 
     read: Callable[[bytes], Still]
     write: Callable[[Still], bytes]
     suffixes: tuple[str, ...]
     models: tuple[ColourModel, ...]
-    alpha: bool
-    palette: bool
-    maximum: int
+    alpha: bool = True
+    palette: bool = False
+    metadata: bool = True
+    maximum: int = 255
     """Largest code value."""
-    metadata: bool
+    max_side: int | None = None
+    """Most columns or rows; None = as many as anyone has."""
 
+
+HEAD_SIZE = 4096
+"""Bytes from the start of a file that tell its format."""
 
 FORMATS = MappingProxyType(
     {
         "JPEG": Format(
-            jpeg.read, jpeg.write, (".jpg", ".jpeg", ".jpe", ".jfif"), ("grey", "rgb", "cmyk"), False, False, 255, True
+            read=jpeg.read,
+            write=jpeg.write,
+            suffixes=(".jpg", ".jpeg", ".jpe", ".jfif"),
+            models=("grey", "rgb", "cmyk"),
+            alpha=False,
+            max_side=65500,
         ),
-        "PNG": Format(png.read, png.write, (".png",), ("grey", "rgb"), True, True, 65535, True),
-        "WEBP": Format(webp.read, webp.write, (".webp",), ("rgb",), True, False, 255, True),
-        "TIFF": Format(tiff.read, tiff.write, (".tif", ".tiff"), ("grey", "rgb", "cmyk"), True, True, 65535, True),
-        "AVIF": Format(avif.read, avif.write, (".avif",), ("rgb",), True, False, 1023, True),
-        "HEIC": Format(heic.read, heic.write, (".heic", ".heif"), ("grey", "rgb"), True, False, 1023, True),
-        "BMP": Format(bmp.read, bmp.write, (".bmp", ".dib"), ("grey", "rgb"), False, True, 255, False),
+        "PNG": Format(
+            read=png.read,
+            write=png.write,
+            suffixes=(".png",),
+            models=("grey", "rgb"),
+            palette=True,
+            maximum=65535,
+        ),
+        "WEBP": Format(
+            read=webp.read,
+            write=webp.write,
+            suffixes=(".webp",),
+            models=("rgb",),
+            max_side=16383,
+        ),
+        "TIFF": Format(
+            read=tiff.read,
+            write=tiff.write,
+            suffixes=(".tif", ".tiff"),
+            models=("grey", "rgb", "cmyk"),
+            palette=True,
+            maximum=65535,
+        ),
+        "AVIF": Format(
+            read=avif.read,
+            write=avif.write,
+            suffixes=(".avif",),
+            models=("rgb",),
+            maximum=1023,
+            max_side=65535,
+        ),
+        "HEIC": Format(
+            read=heic.read,
+            write=heic.write,
+            suffixes=(".heic", ".heif"),
+            models=("grey", "rgb"),
+            maximum=1023,
+            max_side=65535,
+        ),
+        "BMP": Format(
+            read=bmp.read,
+            write=bmp.write,
+            suffixes=(".bmp", ".dib"),
+            models=("grey", "rgb"),
+            alpha=False,
+            palette=True,
+            metadata=False,
+            max_side=32767,
+        ),
     }
 )
 
@@ -58,10 +106,6 @@ def format_of_suffix(suffix: str) -> str:
             return name
     endings = ", ".join(entry.suffixes[0] for entry in FORMATS.values())
     raise UnsupportedMediaError(f"a picture cannot be written as '{suffix or 'a file without ending'}': use {endings}")
-
-
-HEAD_SIZE = 4096
-"""Bytes from the start of a file that tell its format."""
 
 
 def is_gif(head: bytes) -> bool:
@@ -91,61 +135,3 @@ def _format_of_brands(data: bytes) -> str | None:
     if brands & {b"avif", b"avis"}:
         return "AVIF"
     return "HEIC" if brands & {b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx"} else None
-
-
-def convert(still: Still, name: str, to_srgb: Callable[[Still], Still]) -> tuple[Still, list[str]]:
-    """The picture as another format can hold it, and what was lost on the way.
-
-    `to_srgb` turns any colour model and depth into plain 8-bit RGB(A).
-    """
-    target, notes = FORMATS[name], list[str]()
-    label = f"{name} pictures"
-    if still.palette is not None and (not target.palette or still.has_alpha):
-        still = _without_palette(still)
-    if still.model == "grey" and "grey" not in target.models:
-        still = to_srgb(still) if still.metadata.icc else replace(still, model="rgb", pixels=_grey_to_rgb(still))
-    if still.model == "grey" and still.has_alpha and still.maximum > 255 and name != "PNG":
-        still = replace(still, model="rgb", pixels=_grey_to_rgb(still))  # which no other reader knows
-    if still.model not in target.models:
-        still = to_srgb(still)
-        notes.append(f"{label} have no inks: converted to sRGB")
-    if still.maximum > target.maximum:
-        notes.append(f"{label} have at most {target.maximum.bit_length()} bits: {still.depth} bits were rounded")
-        still = _with_maximum(still, target.maximum)
-    if still.has_alpha and not target.alpha:
-        notes.append(f"{label} have no transparency: put on white")
-        still = _on_white(still)
-    if not target.metadata and (still.metadata.icc or still.metadata.exif or still.metadata.xmp):
-        notes.append(f"{label} have no metadata: profile, EXIF and XMP are left out")
-        orientation = still.metadata.orientation
-        still = to_srgb(still) if still.metadata.icc and still.palette is None else still
-        pixels = np.ascontiguousarray(orientation.upright(still.pixels))
-        still = replace(still, pixels=pixels, metadata=Metadata(dpi=still.metadata.dpi))
-    return replace(still, format=name, options={}, carried=()), notes
-
-
-def _without_palette(still: Still) -> Still:
-    assert still.palette is not None
-    pixels = colours_of(still.pixels.astype(np.uint8, copy=False), still.palette)
-    if still.has_alpha:
-        alpha = np.zeros(256, np.uint8)
-        alpha[: len(still.palette)] = still.palette[:, 3]
-        pixels = np.concatenate([pixels, alpha[still.pixels]], axis=2)
-    return replace(still, pixels=pixels, palette=None)
-
-
-def _grey_to_rgb(still: Still) -> Pixels:
-    return np.concatenate([np.repeat(still.pixels[..., :1], 3, axis=2), still.pixels[..., 1:]], axis=2)
-
-
-def _with_maximum(still: Still, maximum: int) -> Still:
-    dtype = np.uint8 if maximum == 255 else np.uint16
-    pixels = np.rint(still.pixels * (maximum / still.maximum)).astype(dtype)
-    return replace(still, pixels=pixels, maximum=maximum)
-
-
-def _on_white(still: Still) -> Still:
-    channels = CHANNELS[still.model]
-    weight = still.pixels[..., channels:] / np.float32(still.maximum)
-    colour = still.pixels[..., :channels] * weight + still.maximum * (1 - weight)
-    return replace(still, pixels=np.rint(colour).astype(still.pixels.dtype))

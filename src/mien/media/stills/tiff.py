@@ -66,6 +66,8 @@ def read(data: bytes) -> Still:
     if image.mode not in _MODELS:
         raise UnsupportedMediaError(f"has the colour mode {image.mode}: convert it to 8- or 16-bit RGB first")
     bits = (structure.numbers(tiff.BITS) or (1,))[0]
+    if bits == 16 and structure.numbers(tiff.PLANAR) == (2,):
+        raise UnsupportedMediaError("stores 16-bit channels in planes of their own: save it with interleaved channels")
     pixels = _read_16_bit(data, image.mode) if bits == 16 and len(image.getbands()) > 1 else pixels_of(image)
     compression = image.info.get("compression", "raw")
     coding = _Coding(
