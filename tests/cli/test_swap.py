@@ -45,6 +45,11 @@ def test_a_picture_is_swapped_and_the_table_says_how(small, hopper, capsys):
         assert part in shown
 
 
+def test_what_is_meant_for_videos_is_not_ignored_silently(small, hopper, capsys):
+    assert main(["swap", str(hopper), small, "-o", "result.png", "--crf", "20", "--end", "5"]) == 0
+    assert "without effect on small.png, which is no video: --end, --crf" in capsys.readouterr().out
+
+
 def test_json_on_standard_output_stands_alone(talk, hopper, capsys):
     assert main(["swap", str(hopper), str(talk), "-o", "result.mp4", "--json", "-", "--preset", "ultrafast"]) == 0
     shown = capsys.readouterr()

@@ -39,6 +39,7 @@ def run_picture(job: Job) -> None:
         UnreadableError, UnsupportedMediaError, UnwritableError: as reading and writing do.
         NoFaceError: there is no face to replace, and the recipe does not allow that.
     """
+    _warn_of_video_fields(job)
     with job.stage("read", "reading"):
         picture = read_picture(job.recipe.target)
         job.build_roles()
@@ -58,6 +59,7 @@ def run_animation(job: Job) -> None:
         UnreadableError, UsageError, UnwritableError: as reading and writing do.
         NoFaceError: there is no face to replace, and the recipe does not allow that.
     """
+    _warn_of_video_fields(job)
     with AnimationSource(job.recipe.target) as source:
         info = source.info
         job.report.media_seconds = info.duration_s
@@ -73,6 +75,13 @@ def run_animation(job: Job) -> None:
         _run(job, source.frames, info.frame_count, rate, tracker, job.cast_or_leave(people), writer)
         for warning in (*source.warnings, *writer.warnings):
             job.report.warn(warning)
+
+
+def _warn_of_video_fields(job: Job) -> None:
+    given = [name for name in ("start", "end", "codec", "crf", "preset") if name in job.recipe.to_mapping()]
+    if given:
+        names = ", ".join(f"'{name}'" for name in given)
+        job.report.warn(f"without effect on {job.recipe.target}, which is no video: {names}")
 
 
 class _PictureWriter:
