@@ -48,12 +48,12 @@ def edited(path: Path) -> Path:
 
 
 KINDS = {
-    "h264.mp4": lambda path: clip(path, seconds=3),
-    "h264.mov": lambda path: clip(path, *h264("-bf", "2"), rate="30000/1001", seconds=3),
-    "h264.mkv": lambda path: clip(path, rate="24000/1001", seconds=3),
+    "h264.mp4": lambda path: clip(path),
+    "h264.mov": lambda path: clip(path, *h264("-bf", "2"), rate="30000/1001"),
+    "h264.mkv": lambda path: clip(path, rate="24000/1001"),
     "hevc.mp4": lambda path: clip(path, "-c:v", "libx265", "-preset", "ultrafast", "-tag:v", "hvc1"),
-    "vp9.webm": lambda path: clip(path, "-c:v", "libvpx-vp9", "-cpu-used", "8", seconds=2),
-    "vp8.webm": lambda path: clip(path, "-c:v", "libvpx", "-cpu-used", "8", seconds=2),
+    "vp9.webm": lambda path: clip(path, "-c:v", "libvpx-vp9", "-cpu-used", "8", size="96x54"),
+    "vp8.webm": lambda path: clip(path, "-c:v", "libvpx", "-cpu-used", "8", size="96x54"),
     "av1.mp4": lambda path: clip(path, "-c:v", "libsvtav1", "-preset", "12", seconds=2),
     "mpeg4.avi": lambda path: clip(path, "-c:v", "mpeg4", seconds=2),
     "mpeg4.mp4": lambda path: clip(path, "-c:v", "mpeg4", "-bf", "2", seconds=2),
@@ -75,7 +75,7 @@ KEPT += ("color_primaries", "color_transfer", "field_order", "time_base")
 def test_frame_times_and_properties_stay(tmp_path: Path, name: str) -> None:
     target = KINDS[name](tmp_path / name)
     output = tmp_path / f"out{target.suffix}"
-    _, warnings = rewrite(target, output)
+    _, warnings = rewrite(target, output, seconds=0.4)
     assert warnings == []
     assert times(output) == pytest.approx(times(target), abs=1e-6)
     before, after = streams(target, "v")[0], streams(output, "v")[0]
@@ -211,6 +211,54 @@ def test_mp4_tags_rotation_and_cover(tmp_path: Path) -> None:
     assert packets(output, "a:0") == packets(target, "a:0")
     data = output.read_bytes()
     assert data.index(b"moov") < data.index(b"mdat")
+
+
+def test_time_code_chapters_and_text_of_a_mov(tmp_path: Path) -> None:
+    subtitles, chapters = tmp_path / "lines.srt", tmp_path / "chapters.txt"
+    subtitles.write_text("1\n00:00:00,200 --> 00:00:01,000\nFirst\n")
+    chapters.write_text(";FFMETADATA1\n[CHAPTER]\nTIMEBASE=1/1000\nSTART=0\nEND=1000\ntitle=One\n")
+    target, output = tmp_path / "a.mov", tmp_path / "out.mov"
+    ffmpeg(
+        *source(),
+        *tone(),
+        "-i",
+        subtitles,
+        "-i",
+        chapters,
+        "-map",
+        "0",
+        "-map",
+        "1",
+        "-map",
+        "2",
+        "-map_metadata",
+        "3",
+        *h264("-bf", "2"),
+        "-c:s",
+        "mov_text",
+        "-timecode",
+        "01:00:00:00",
+        target,
+    )
+    _, warnings = rewrite(target, output)
+    assert warnings == []
+    assert streams(output, "v")[0]["tags"]["timecode"] == "01:00:00:00"
+    for stream in ("a:0", "s:0"):
+        assert packets(output, stream) == packets(target, stream)
+    before, after = (ffprobe(path, "-show_chapters")["chapters"] for path in (target, output))
+    assert [entry["tags"] for entry in after] == [entry["tags"] for entry in before]
+    assert len(streams(output)) == len(streams(target))
+
+
+def test_sound_that_starts_early_moves_nothing_in_matroska(tmp_path: Path) -> None:
+    target, output = tmp_path / "a.mp4", tmp_path / "out.mkv"
+    ffmpeg(*source(), *tone(), *h264("-bf", "2"), "-c:a", "aac", target)
+    rewrite(target, output)
+    assert times(output) == pytest.approx(times(target), abs=0.0006)
+    early, late = packets(target, "a:0"), packets(output, "a:0")
+    assert [data for _, data in early] == [data for _, data in late]
+    assert early[0][0] < 0
+    assert [time for time, _ in late] == pytest.approx([time for time, _ in early], abs=0.0006)
 
 
 def test_cover_art_stays(tmp_path: Path) -> None:

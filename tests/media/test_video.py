@@ -54,6 +54,9 @@ CASES = {
     "open.mkv": lambda path: clip(path, *h264("-g", "10", "-bf", "3", "-x264-params", "open-gop=1"), seconds=2),
     "hidden.webm": lambda path: clip(path, "-c:v", "libvpx", "-auto-alt-ref", "1", "-lag-in-frames", "16", seconds=2),
     "vp9.webm": lambda path: clip(path, "-c:v", "libvpx-vp9", "-cpu-used", "8", "-g", "15", seconds=2),
+    "fragmented.mp4": lambda path: clip(path, *h264("-g", "10", "-movflags", "frag_keyframe+empty_moov"), seconds=2),
+    "live.mkv": lambda path: clip(path, *h264("-g", "10", "-live", "1"), seconds=2),
+    "nut.nut": lambda path: clip(path, *h264("-g", "10", "-bf", "2"), seconds=2),
     "stream.ts": lambda path: clip(path, *h264("-bf", "2", "-g", "10"), seconds=2),
     "mpeg4.avi": lambda path: clip(path, "-c:v", "mpeg4", "-bf", "0", "-g", "12"),
     "prores.mov": lambda path: clip(path, "-c:v", "prores_ks"),
@@ -84,6 +87,19 @@ def test_avi_without_presentation_times_is_read_in_order(tmp_path: Path) -> None
     assert all(np.array_equal(one, two) for one, two in zip(pictures(path), pictures(reference), strict=True))
     steps = np.diff(read_times(path))
     assert steps == pytest.approx(0.04)
+
+
+def test_a_bare_stream_is_read_in_order(tmp_path: Path) -> None:
+    path, reference = clip(tmp_path / "a.h264", *h264("-bf", "2")), clip(tmp_path / "a.mkv", *h264("-bf", "2"))
+    assert all(np.array_equal(one, two) for one, two in zip(pictures(path), pictures(reference), strict=True))
+    assert np.diff(read_times(path)) == pytest.approx(0.04)
+
+
+def test_frames_with_the_same_time_are_told_apart(tmp_path: Path) -> None:
+    path = clip(tmp_path / "a.mkv", "-vf", "setpts=floor(N/2)*2", "-vsync", "passthrough", *h264("-bf", "0"))
+    frames = list(VideoSource(path).frames())
+    assert [frame.index for frame in frames] == list(range(25))
+    assert (np.diff([frame.pts for frame in frames]) > 0).all()
 
 
 def test_start_and_end_as_time_and_as_frame(tmp_path: Path) -> None:

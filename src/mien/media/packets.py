@@ -18,6 +18,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Self
 
+from av.error import FFmpegError
+
 from mien.errors import UnreadableError, UnwritableError
 from mien.media.encoding import Encoding
 
@@ -163,6 +165,6 @@ class PacketLog:
         return json.loads(self._file.read(length))
 
 
-def unwritable(path: Path, error: OSError) -> UnwritableError:
+def unwritable(path: Path, error: OSError | FFmpegError) -> UnwritableError:
     """The error for a file that cannot be written, with the system's reason."""
     return UnwritableError(f"{path} cannot be written: {error.strerror or error}")

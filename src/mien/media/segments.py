@@ -122,7 +122,7 @@ def join(
             with part.open("rb") as file:
                 os.fsync(file.fileno())
             os.replace(part, output)
-        except OSError as error:  # PyAV's errors of input and output are OSErrors as well.
+        except (OSError, FFmpegError) as error:
             raise unwritable(output, error) from error
     return warnings
 

@@ -35,6 +35,7 @@ _STATISTICS = {"DURATION", "BPS", "NUMBER_OF_FRAMES", "NUMBER_OF_BYTES", "ENCODE
 """Tags of a stream that are not true any more once it is encoded anew."""
 
 
+_LAYOUTS = {1: "mono", 2: "stereo"}
 _OPUS_RATE = 48000
 _BITS_PER_CHANNEL = 96_000
 """Bits per second that audio which has to be encoded anew gets: transparent for AAC and Opus."""
@@ -71,6 +72,9 @@ class Clip:
 
 def muxer_options(encoding: Encoding, source: VideoSource) -> dict[str, str]:
     """Options of the container format."""
+    if encoding.container in ("matroska", "webm"):
+        # Sound that starts a moment before 0 (its decoder's run-up) would move everything else.
+        return {"avoid_negative_ts": "disabled"}
     if encoding.container not in ("mp4", "mov"):
         return {}
     flags = "+faststart"
@@ -144,6 +148,7 @@ class Copies:
         self._container = container
         self._clip = clip
         self._targets: dict[int, Stream | _Transcoder] = {}
+        self._last_dts: dict[int, int] = {}
         main = source.stream_of(container)
         for stream in container.streams:
             if stream.index == main.index:
@@ -176,8 +181,18 @@ class Copies:
         if isinstance(target, _Transcoder):
             yield from target.packets(packet)
         else:
+            self._let_rise(packet)
             packet.stream = target
             yield packet
+
+    def _let_rise(self, packet: Packet[Any]) -> None:
+        """Decoding times that stand still or fall, as damaged files have them, would be refused by the muxer."""
+        index, dts = packet.stream.index, packet.dts or 0
+        last = self._last_dts.get(index)
+        if last is not None and dts <= last:
+            dts = last + 1
+            packet.dts, packet.pts = dts, max(packet.pts or 0, dts)
+        self._last_dts[index] = dts
 
     def _place(self, packet: Packet[Any]) -> bool:
         """Move a packet to the clip's clock; False if it lies outside."""
@@ -232,7 +247,7 @@ def _new_audio(stream: AudioStream, output: OutputContainer) -> AudioStream:
         made = output.add_stream("libopus", _OPUS_RATE)
     else:
         made = output.add_stream("aac", stream.rate)
-    made.layout = stream.layout.name
+    made.layout = _LAYOUTS.get(stream.channels, stream.layout.name)
     made.bit_rate = _BITS_PER_CHANNEL * stream.channels
     _describe(stream, made, encoded=True)
     return made
@@ -250,9 +265,9 @@ def _refusal(stream: Stream, format_name: str) -> str | None:
         trial = av.open(io.BytesIO(), "w", format=format_name)
         _copy_stream(stream, trial).metadata.update(stream.metadata)
         trial.start_encoding()
-    except (ValueError, OSError) as error:
+    except (ValueError, FFmpegError):
         # PyAV says both that a codec does not belong into a format and that a header was refused by a ValueError.
-        return f"{format_name} cannot hold it ({getattr(error, 'strerror', None) or error})"
+        return f"{format_name} cannot hold it"
     return None
 
 

@@ -75,24 +75,32 @@ def read_index(container: InputContainer, stream: VideoStream) -> PacketIndex:
         if other.index != stream.index:
             other.discard = Discard.all
     shown: list[tuple[int, int, bool, int]] = []
-    packets, complete = 0, True
+    packets, complete, following = 0, True, 0
     try:
         for packet in container.demux(stream):
             if packet.size:
                 packets += 1
-                time = packet.pts if packet.pts is not None else packet.dts
-                if time is not None and _is_shown(packet, stream):
+                # A bare stream has no times at all: one frame follows the other.
+                time = next((time for time in (packet.pts, packet.dts) if time is not None), following)
+                following = time + (packet.duration or 0)
+                if _is_shown(packet, stream):
                     dts = packet.dts if packet.dts is not None else time
                     shown.append((time, dts, packet.is_keyframe, packet.duration or 0))
     except FFmpegError:
         complete = False
     presentation = container.format.name not in _NO_PRESENTATION_TIMES
     shown.sort()
-    times = np.array([time for time, *_ in shown], np.int64)
+    times = _rising(np.array([time for time, *_ in shown], np.int64))
     keyframes = tuple(
         Keyframe(rank, time, dts) for rank, (time, dts, key, _) in enumerate(shown) if key and presentation
     )
     return PacketIndex(times, keyframes, _last_duration(shown, times), presentation, packets, complete)
+
+
+def _rising(times: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Move frames with the same time stamp a tick apart: no container holds two at once."""
+    ticks = np.arange(len(times))
+    return np.maximum.accumulate(times - ticks) + ticks
 
 
 def _is_shown(packet: Packet[VideoStream], stream: VideoStream) -> bool:
