@@ -17,7 +17,6 @@ from mien.media.profiles import ColourModel
 from mien.media.stills.still import CREDENTIALS_DROPPED, Still, open_image, pixels_of
 
 _MODELS: dict[int, ColourModel] = {png.GREY: "grey", png.GREY_ALPHA: "grey"}
-_CHANNELS = {png.GREY: 1, png.RGB: 3, png.PALETTE: 1, png.GREY_ALPHA: 2, png.RGBA: 4}
 
 _CARRIED = frozenset(
     b"cHRM gAMA iCCP sBIT sRGB cICP mDCV cLLI bKGD hIST pHYs sPLT tIME iTXt tEXt zTXt eXIf tRNS".split()

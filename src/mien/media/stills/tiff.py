@@ -30,15 +30,14 @@ _CODED_ANEW = frozenset(
 )  # fmt: skip
 """Tags that describe how pixels are stored, and copies of the picture that would show the face that was there."""
 
-_WRITABLE = (
-    {name: name for name in ("raw", "tiff_lzw", "tiff_adobe_deflate", "packbits", "zstd", "lzma", "jpeg")}
-    | {name: name for name in ("group3", "group4", "tiff_ccitt")}
-    | {"tiff_deflate": "tiff_adobe_deflate"}
-)
-"""Compressions as Pillow names them when reading -> the same when writing."""
-
 _PREDICTABLE = ("tiff_lzw", "tiff_adobe_deflate", "zstd", "lzma")
-"""Compressions that go with differences between neighbours."""
+"""Compressions, as Pillow names them, that go with differences between neighbours."""
+
+_WRITABLE = {
+    "tiff_deflate": "tiff_adobe_deflate",
+    **{name: name for name in (*_PREDICTABLE, "raw", "packbits", "jpeg", "group3", "group4", "tiff_ccitt")},
+}
+"""Compression of a file -> compression of its edited copy."""
 
 _NOT_IN_EXIF = _CODED_ANEW | {tiff.XMP, tiff.PHOTOSHOP, tiff.PROFILE, 33723}
 
