@@ -180,7 +180,8 @@ def load_fields(path: str | Path) -> dict[str, Any]:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise UnreadableError(f"cannot read the recipe {path}: {error}") from error
+        reason = getattr(error, "strerror", None) or error
+        raise UnreadableError(f"cannot read the recipe {path}: {reason}") from error
     try:
         fields = json.loads(text) if _is_json(path) else tomllib.loads(text)
     except (ValueError, RecursionError) as error:

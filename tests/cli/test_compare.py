@@ -140,6 +140,7 @@ def test_an_animation_can_be_compared(talk):
         (["{talk}", "{talk}", "-o", "x.txt"], 1, "no name for a clip"),
         (["{talk}", "gone.mp4", "-o", "x.mp4"], 1, "gone.mp4"),
         (["{talk}", "{talk}", "-o", "there.mp4"], 1, "exists already"),
+        (["there.mp4", "{talk}", "-o", "./there.mp4", "--overwrite"], 2, "another name"),
         (["{talk}", "{talk}", "-o", "no/folder/x.mp4"], 1, "does not exist"),
         (["{talk}", "{talk}", "-o", "x.mp4", "--start", "99"], 2, "nothing of"),
     ],

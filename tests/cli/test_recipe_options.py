@@ -161,6 +161,22 @@ def test_what_does_not_hold_together_is_said(arguments, error, message):
         recipe_of(*arguments)
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('targt = "t.mp4"', "unknown recipe field 'targt'"),
+        ('output = "o.mp4"', "no 'target'"),
+        ('target = "t.mp4"\noutput = "o.mp4"', "no source picture"),
+        ('target = "t.mp4"\nsources = ["a.jpg"]', "no output: "),
+        ("target = ", "not valid TOML"),
+    ],
+)
+def test_what_is_wrong_in_a_recipe_file_is_said(text, message, tmp_path):
+    (tmp_path / "job.toml").write_text(text)
+    with pytest.raises((UsageError, UnreadableError), match=message):
+        recipe_of("--recipe", str(tmp_path / "job.toml"))
+
+
 def test_effects_without_a_swap_need_no_source():
     assert recipe_of("clip.mp4", "-o", "x.mp4", "--effects", "mark").sources == ()
 

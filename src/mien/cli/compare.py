@@ -36,9 +36,9 @@ def run(options: argparse.Namespace) -> int:
     before, after, output = Path(options.before), Path(options.after), Path(options.output)
 
     from mien.cli.comparison import compare
-    from mien.cli.output import check_free
+    from mien.cli.output import check_output
 
-    check_free(output, overwrite=options.overwrite)
+    check_output(output, [before, after], overwrite=options.overwrite)
     with stop_on_signal() as stopped, progress_of(output.name, quiet=options.quiet) as progress:
         warnings = compare(before, after, output, start=start, progress=progress, cancelled=stopped)
     for warning in warnings:

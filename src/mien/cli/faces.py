@@ -43,17 +43,17 @@ def run(options: argparse.Namespace) -> int:
 
     from mien.cli.findings import find_faces
     from mien.cli.found_faces import draw, format_list, to_mapping
-    from mien.cli.output import check_free, check_picture_name, save_picture
+    from mien.cli.output import check_output, check_picture_name, save_picture
     from mien.faces.analyser import FaceAnalyser
 
+    file = Path(options.file)
     sheet = Path(options.output) if options.output is not None else None
     if sheet:
         check_picture_name(sheet)
-        check_free(sheet, overwrite=options.overwrite)
+        check_output(sheet, [file], overwrite=options.overwrite)
     analyser = FaceAnalyser(options.device, options.precision)
-    name = Path(options.file).name
-    with stop_on_signal() as stopped, progress_of(name, quiet=options.quiet) as progress:
-        findings = find_faces(Path(options.file), analyser, every_s=options.every, progress=progress, cancelled=stopped)
+    with stop_on_signal() as stopped, progress_of(file.name, quiet=options.quiet) as progress:
+        findings = find_faces(file, analyser, every_s=options.every, progress=progress, cancelled=stopped)
     if options.json:
         write_json(to_mapping(findings), STDOUT)
     else:

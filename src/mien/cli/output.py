@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from mien.cli.console import check_folder
-from mien.errors import UnsupportedMediaError, UnwritableError
+from mien.errors import UnsupportedMediaError, UnwritableError, UsageError
 from mien.media.files import publish
 
 _SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".webp"})
@@ -17,14 +18,19 @@ _QUALITY = 92
 """For the formats that lose something: no visible artefacts on letters."""
 
 
-def check_free(path: Path, *, overwrite: bool) -> None:
+def check_output(path: Path, inputs: Sequence[Path], *, overwrite: bool) -> None:
     """Make sure before long work that `path` may be written.
 
     Raises:
+        UsageError: it is one of the files that are read.
         UnwritableError: its folder is missing, or it exists and `overwrite` was not given.
     """
     check_folder(path)
-    if path.exists() and not overwrite:
+    if not path.exists():
+        return
+    if any(one.exists() and one.samefile(path) for one in inputs):
+        raise UsageError(f"{path} is the file to be read: give the output another name")
+    if not overwrite:
         raise UnwritableError(f"{path} exists already: give --overwrite to replace it, or another name")
 
 

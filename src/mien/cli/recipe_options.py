@@ -91,13 +91,18 @@ def read_recipe(options: argparse.Namespace, *, default_output: Callable[[str], 
     elif "sources" in given:
         fields.pop("map", None)
     fields |= given
-    if "target" not in fields:
+    if "target" not in fields and options.recipe is None:
         raise UsageError("no target: name the picture or video to change after the source pictures")
-    if "output" not in fields:
+    if "output" not in fields and "target" in fields:
         if default_output is None:
             raise UsageError("no output: name the file to write with -o OUT")
         fields["output"] = default_output(fields["target"])
-    if not fields.get("map") and not fields.get("sources") and "swap" in fields.get("effects", ("swap",)):
+    if (
+        options.recipe is None
+        and not fields.get("map")
+        and not fields.get("sources")
+        and "swap" in fields.get("effects", ("swap",))
+    ):
         raise UsageError(
             f"only one file is named ({fields['target']}): name a source picture before the target, or use --map"
         )
