@@ -11,10 +11,12 @@ from mien.edit.regions import core, features, inside_oval
 from mien.edit.skin import SkinModel, covered, learn_skin, lightness_and_hue, over_features, skin_likelihood
 from mien.edit.topology import FIELD
 
-_SEEN = 0.3
-"""How squarely a texel must be seen to be judged by its colour: towards the outline, other things show through."""
+_JUDGED = (0.2, 0.4)
+"""How squarely a texel must be seen to begin to be, and to be, judged: towards the outline, other things show through."""
 _RELEARN = 16
 """Frames between two fits of the skin model."""
+_SETTLE = 0.25
+"""Share of a new judgement by colour in the remembered one."""
 _REJUDGE = 3
 """Frames between two judgements by colour: hair and hats stay where they are on a face."""
 _RECEDE = 0.6
@@ -52,7 +54,9 @@ class FaceCover:
             self._model = learn_skin(texture, facing) or self._model
         if self._age % _REJUDGE == 0 and self._model is not None:
             likelihood = skin_likelihood(texture, self._model)
-            self._unlike = covered(np.where(facing > _SEEN, likelihood, 1))
+            judged = smoothstep(*_JUDGED, facing)
+            now = covered(1 - judged * (1 - likelihood))
+            self._unlike += (now - self._unlike) * np.float32(_SETTLE if self._age else 1)
         self._age += 1
         cover = np.maximum(self._changed(texture, facing), self._unlike)
         self._cover = np.maximum(cover, self._cover * np.float32(_RECEDE))
@@ -63,7 +67,7 @@ class FaceCover:
         lightness, hue = lightness_and_hue(gaussian(texture, 0.8))
         look = np.concatenate([lightness[..., None], hue], axis=2)
         known = self._seen > _KNOWN
-        sure = (core(FIELD) > 0) & known & (facing > _SEEN)
+        sure = (core(FIELD) > 0) & known & (facing > _JUDGED[1])
         change = np.zeros((FIELD, FIELD), np.float32)
         offset = np.zeros(3, np.float32)
         if np.count_nonzero(sure) > 50:

@@ -24,6 +24,8 @@ _JAW_SHARE, _JAW_FREE = 0.8, 0.8
 _MOUTH_SCALE = (0.75, 1.35)
 _LID_SCALE = (0.1, 2.5)
 _ROUNDS = 8
+_LEARN = 0.02
+"""Least share of a new frame in a running neutral face."""
 
 
 @cache
@@ -70,7 +72,21 @@ def neutral(shape: Floats) -> Floats:
     return closed
 
 
-def carry(source: Floats, target: Floats, target_neutral: Floats | None, strength: float) -> Floats:
+class RunningNeutral:
+    """A person's neutral face, learnt while their track goes on."""
+
+    def __init__(self) -> None:
+        self._seen = 0
+        self._mean = np.zeros((mesh.VERTICES, 3), np.float32)
+
+    def update(self, shape: Floats) -> Floats:
+        """Take in the face of a frame; the neutral face as known by now."""
+        self._seen += 1
+        self._mean += (neutral(shape) - self._mean) * np.float32(max(1 / self._seen, _LEARN))
+        return self._mean
+
+
+def carry(source: Floats, target: Floats, target_neutral: Floats, strength: float) -> Floats:
     """The target's face with the source's proportions.
 
     Expression is what sets the target apart from its own neutral face. Eyes are as wide as the source's and as open,
@@ -79,10 +95,10 @@ def carry(source: Floats, target: Floats, target_neutral: Floats | None, strengt
     Args:
         source: The source's neutral face.
         target: The target's face now.
-        target_neutral: The target's own mean face, or None if it is not known.
+        target_neutral: The target's own neutral face.
         strength: 0 = the target's proportions, 1 = the source's.
     """
-    base = neutral(target) if target_neutral is None else target_neutral
+    base = target_neutral
     placed = similarity(source[_ANCHORS], base[_ANCHORS], mesh.PROCRUSTES_WEIGHTS).apply(source)
     result = placed + (target - base)
     for number in range(len(_LIDS)):
@@ -93,7 +109,7 @@ def carry(source: Floats, target: Floats, target_neutral: Floats | None, strengt
 
 def _open_eye(result: Floats, placed: Floats, target: Floats, number: int) -> None:
     """Give an eye of `result` the source's form, scaled in height so that its height over width is the target's."""
-    _, outer, inner, upper, lower = _LIDS[number]
+    _, outer, inner, _, _ = _LIDS[number]
     block, follows = _eye_blocks()[number]
     scale = float(np.clip(_openness(target, number) / _openness(placed, number), *_LID_SCALE))
     axis = placed[inner] - placed[outer]

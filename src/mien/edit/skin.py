@@ -7,7 +7,7 @@ from typing import NamedTuple
 import cv2
 import numpy as np
 
-from mien.edit.fields import blur, dilated, gaussian, smoothstep
+from mien.edit.fields import blur, dilated, ellipse, gaussian, smoothstep
 from mien.edit.raster import Floats
 from mien.edit.regions import core, features, inside_oval
 
@@ -16,6 +16,8 @@ _FLOOR = 0.04
 _ROUNDS = 4
 _LOWER = (0.52, 0.62)
 """v of the nose's tip and of the upper lip."""
+_EYES = (0.27, 0.46)
+"""v above and below which the frame of glasses does not reach."""
 _LARGE = 0.015
 """Unlike skin and larger than this part of the texture plane = something that covers the face."""
 
@@ -97,16 +99,19 @@ def skin_likelihood(texture: Floats, model: SkinModel) -> Floats:
 def covered(likelihood: Floats) -> Floats:
     """(side, side) 0..1: what covers the face, given how skin-like each texel is.
 
-    Hair, hats and hands come in from the outline or are large; wrinkles and shadows are small and lie inside. What
+    Hair, hats and hands come in from the outline or are large; wrinkles and shadows are small and lie inside, the frame
+    of glasses is thin. What
     lies farther out than a cover is taken as covered, too: highlights on hair look like skin.
     """
     side = likelihood.shape[0]
-    thin = 2 * (side // 64) + 1
-    kernel = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (thin, thin))
     unlike = (likelihood < 0.5).astype(np.uint8)
     unlike[inside_oval(side) < -0.02] = 0
     unlike[features(side) > 0.5] = 0
-    unlike = cv2.morphologyEx(unlike, cv2.MORPH_OPEN, kernel)
+    thick = cv2.morphologyEx(unlike, cv2.MORPH_OPEN, ellipse(2 * (side // 26) + 1))
+    unlike = cv2.morphologyEx(unlike, cv2.MORPH_OPEN, ellipse(2 * (side // 64) + 1))
+    # At the height of the eyes the frame of glasses is no cover either.
+    first, last = (int(v * side) for v in _EYES)
+    unlike[first:last] = thick[first:last]
     count, labels, statistics, _ = cv2.connectedComponentsWithStats(unlike, connectivity=4)
     on_rim = np.bincount(labels[(inside_oval(side) < 0.03) & (unlike > 0)], minlength=count) > 0
     large = statistics[:, cv2.CC_STAT_AREA] > _LARGE * side * side

@@ -65,11 +65,11 @@ class GeometricSwap:
             others: Other faces in the frame; larger ones are taken to be nearer and stay in front.
         """
         if face.fresh or face.track not in self._tracks:
-            self._tracks[face.track] = _Track(FaceCover(), GrainMatch())
+            self._tracks[face.track] = _Track(shape.RunningNeutral(), FaceCover(), GrainMatch())
         track = self._tracks[face.track]
         origin = np.float32([rect.x + 0.5, rect.y + 0.5, 0])
         target = face.face.landmarks[:VERTICES] - origin
-        result = self._reshaped(face) - origin
+        result = self._reshaped(face, track) - origin
         canvas = Canvas.over(*patch.shape[:2], _width(result))
         facing = topology.facing(add_skirt(target))
         window = canvas.window(result)
@@ -85,12 +85,13 @@ class GeometricSwap:
         self._paint(edited, canvas, window, look, result, nearer, track.grain)
         return edited
 
-    def _reshaped(self, face: TrackedFace) -> Floats:
+    def _reshaped(self, face: TrackedFace, track: _Track) -> Floats:
         """(468, 3) where the face's points are to be, in pixels of the frame."""
         placement = head_placement(face.face.landmarks)
         canonical = to_canonical(face.face.landmarks, placement)
+        neutral = track.neutral.update(canonical) if face.neutral is None else face.neutral
         strength = self._shape * face.fade
-        return from_canonical(shape.carry(self._source.shape, canonical, face.neutral, strength), placement)
+        return from_canonical(shape.carry(self._source.shape, canonical, neutral, strength), placement)
 
     def _look(self, drawn: Drawn, target: Floats, cover: Floats, face_width: float) -> _Look:
         """Everything that is smooth, on the cells of a window; `face_width` is in cells."""
@@ -145,6 +146,7 @@ class GeometricSwap:
 class _Track(NamedTuple):
     """What is remembered of one tracked face."""
 
+    neutral: shape.RunningNeutral
     cover: FaceCover
     grain: GrainMatch
 
