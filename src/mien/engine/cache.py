@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import sys
 from pathlib import Path
 from typing import NamedTuple
@@ -39,6 +40,24 @@ def open_cache() -> Cache:
     if not os.access(folder, os.W_OK | os.X_OK):
         return Cache(None, _warning(f"{folder} cannot be written"))
     return Cache(folder, None)
+
+
+def load_blob(folder: Path, key: str) -> bytes | None:
+    """What was kept under `key`, or None."""
+    try:
+        return (folder / f"{key}.blob").read_bytes()
+    except OSError:
+        return None
+
+
+def store_blob(folder: Path, key: str, content: bytes) -> None:
+    """Keep `content` under `key`, whole or not at all. A folder that takes no more costs a slower start next time."""
+    part = folder / f".{key}.{secrets.token_hex(4)}"
+    try:
+        part.write_bytes(content)
+        part.replace(folder / f"{key}.blob")
+    except OSError:
+        part.unlink(missing_ok=True)
 
 
 def _warning(reason: str) -> str:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 import queue
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 import openvino as ov
 from numpy.typing import NDArray
 
+from mien.engine.cache import load_blob, store_blob
 from mien.engine.device import Device, core
 from mien.engine.session import Ran, Tensors, Usage
 from mien.errors import EngineError, ModelError
@@ -50,25 +52,21 @@ class OpenVinoSession:
             ModelError: the file is missing or not a network.
             EngineError: the engine cannot compile it.
         """
+        self._path = path
         self._model = model
         self._device = device
         self._precision = precision
         self._max_batch = max_batch
-        self._usage = Usage()
-        self._lock = threading.Lock()
+        self._cache = cache
         self._config: dict[str, object] = {
             "INFERENCE_PRECISION_HINT": ov.Type.bf16 if precision == "bf16" else ov.Type.f32,
             "INFERENCE_NUM_THREADS": threads * streams,
             "NUM_STREAMS": streams,
         }
-        if cache is not None:
-            self._config["CACHE_DIR"] = str(cache)
-        self._network = _read(path, model)
-        # Compiled outputs carry further names of the engine's own: those of the file are the contract.
-        self._inputs = {port.any_name: port.partial_shape for port in self._network.inputs}
-        self._outputs = [(output.any_name, index) for index, output in enumerate(self._network.outputs)]
+        self._usage = Usage()
+        self._lock = threading.Lock()
         # A batch axis of exactly one runs a quarter faster than an open or bounded one, and one is the usual case.
-        self._variants = {1: self._compile(1)}
+        self._variants = {1: self._load(1)}
         self._ran = Ran(model, "openvino", f"{device.name} ({device.full_name})", self._variants[1].precision)
 
     @property
@@ -100,25 +98,41 @@ class OpenVinoSession:
             self._usage.seconds += time.perf_counter() - started
         if len(parts) == 1:
             return parts[0]
-        return {name: np.concatenate([part[name] for part in parts]) for name, _ in self._outputs}
+        return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
     def _run_part(self, inputs: Tensors) -> dict[str, NDArray[np.float32]]:
         arrays = {name: np.ascontiguousarray(value, np.float32) for name, value in inputs.items()}
+        variant = self._variant(len(next(iter(arrays.values()))))
         try:
-            results = self._variant(len(next(iter(arrays.values())))).run(arrays)
+            return variant.run(arrays)
         except RuntimeError as error:
             raise EngineError(f"{self._model} failed on {self._ran.device}: {error}") from error
-        return {name: results[index] for name, index in self._outputs}
 
     def _variant(self, items: int) -> _Variant:
         bound = 1 if items == 1 else self._max_batch
         with self._lock:
             if bound not in self._variants:
-                self._variants[bound] = self._compile(bound)
+                self._variants[bound] = self._load(bound)
             return self._variants[bound]
 
+    def _load(self, bound: int) -> _Variant:
+        """The network for batches of up to `bound`: from the cache, or compiled and put there."""
+        if self._cache is None:
+            return self._compile(bound)
+        key = self._key(bound)
+        blob = load_blob(self._cache, key)
+        if blob is not None:
+            try:
+                imported = core().import_model(blob, self._device.engine_name, self._config)
+                return _Variant(imported, [port.any_name for port in imported.outputs])
+            except RuntimeError:
+                pass  # Damaged, or of another version of the engine: it is made anew.
+        variant = self._compile(bound)
+        store_blob(self._cache, key, variant.compiled.export_model().getvalue())
+        return variant
+
     def _compile(self, bound: int) -> _Variant:
-        network = self._network.clone()
+        network = _read(self._path, self._model)
         network.reshape({port: _bounded(port.partial_shape, bound) for port in network.inputs})
         try:
             compiled = core().compile_model(network, self._device.engine_name, self._config)
@@ -126,10 +140,22 @@ class OpenVinoSession:
             raise EngineError(
                 f"{self._model} cannot be compiled for {self._device.name} in {self._precision}: {error}"
             ) from error
-        return _Variant(compiled)
+        # Compiled outputs carry further names of the engine's own: those of the file are the contract.
+        return _Variant(compiled, [port.any_name for port in network.outputs])
+
+    def _key(self, bound: int) -> str:
+        """Names all that a compiled network depends on."""
+        if not self._path.is_file():
+            raise _missing(self._path, self._model)
+        state = self._path.stat()
+        parts = (
+            *(str(self._path), state.st_size, state.st_mtime_ns, ov.get_version(), self._device.full_name, bound),
+            *sorted(f"{name}={value}" for name, value in self._config.items()),
+        )
+        return hashlib.sha256(repr(parts).encode()).hexdigest()[:32]
 
     def _check(self, inputs: Tensors) -> int:
-        shapes = self._inputs
+        shapes = self._variants[1].inputs
         if set(inputs) != set(shapes):
             raise EngineError(f"{self._model} takes {', '.join(shapes)}, got {', '.join(inputs) or 'nothing'}")
         for name, value in inputs.items():
@@ -146,19 +172,21 @@ class OpenVinoSession:
 class _Variant:
     """The network compiled for batches of one size; each call runs on a request of its own."""
 
-    def __init__(self, compiled: ov.CompiledModel) -> None:
-        self._compiled = compiled
-        self._requests: queue.SimpleQueue[ov.InferRequest] = queue.SimpleQueue()
+    def __init__(self, compiled: ov.CompiledModel, outputs: Sequence[str]) -> None:
+        self.compiled = compiled
         self.precision = _actual_precision(compiled)
+        self.inputs = {port.any_name: port.partial_shape for port in compiled.inputs}
+        self._outputs = outputs
+        self._requests: queue.SimpleQueue[ov.InferRequest] = queue.SimpleQueue()
 
-    def run(self, arrays: Mapping[str, NDArray[np.float32]]) -> list[NDArray[np.float32]]:
+    def run(self, arrays: Mapping[str, NDArray[np.float32]]) -> dict[str, NDArray[np.float32]]:
         request = self._take_request()
         try:
             # Tensors share the arrays' memory: the arrays outlive the call.
             for name, array in arrays.items():
                 request.set_tensor(name, ov.Tensor(array, shared_memory=True))
             request.infer()
-            return [request.get_output_tensor(i).data.copy() for i in range(len(self._compiled.outputs))]
+            return {name: request.get_output_tensor(i).data.copy() for i, name in enumerate(self._outputs)}
         finally:
             self._requests.put(request)
 
@@ -166,18 +194,22 @@ class _Variant:
         try:
             return self._requests.get_nowait()
         except queue.Empty:
-            return self._compiled.create_infer_request()
+            return self.compiled.create_infer_request()
 
 
 def _read(path: Path, model: str) -> ov.Model:
     if not path.is_file():
-        raise ModelError(f"{model} is missing: there is no file {path}; install mien again")
+        raise _missing(path, model)
     try:
         return core().read_model(path)
     except RuntimeError as error:
         raise ModelError(
             f"{model} cannot be read: {path} is damaged or not an ONNX network; install mien again"
         ) from error
+
+
+def _missing(path: Path, model: str) -> ModelError:
+    return ModelError(f"{model} is missing: there is no file {path}; install mien again")
 
 
 def _bounded(shape: ov.PartialShape, bound: int) -> ov.PartialShape:
