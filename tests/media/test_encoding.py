@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from mien.errors import UnsupportedMediaError
-from mien.media import encoding as module
+from mien.media import encoders as module
 from mien.media.colour import ColourTags
 from mien.media.encoding import Encoding, choose_encoding
-from mien.media.video import VideoInfo, VideoSource
+from mien.media.info import VideoInfo
+from mien.media.video import VideoSource
 from support.video import clip, ffmpeg, h264, rewrite, source, streams, times
 
 

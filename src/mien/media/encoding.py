@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import io
 import os
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from typing import Any, cast
 
 import av
-import cv2
 from av.codec import Codec
 from av.codec.codec import UnknownCodecError
 from av.codec.context import Flags
@@ -20,66 +18,10 @@ from av.error import FFmpegError
 from av.video.codeccontext import VideoCodecContext
 
 from mien.errors import UnsupportedMediaError
-from mien.media.colour import MATRIX_BT601, MATRIX_BT709, RANGE_FULL, RANGE_LIMITED, TRANSFER_PQ, ColourTags
+from mien.media.colour import MATRIX_BT601, MATRIX_BT709, RANGE_FULL, RANGE_LIMITED, ColourTags
+from mien.media.encoders import ALIASES, CONTAINERS, ENCODERS, LAMBDA, Encoder, encoder_options, quantiser
+from mien.media.info import VideoInfo
 from mien.media.planes import PixelLayout
-from mien.media.video import VideoInfo
-
-CONTAINERS = {
-    ".mp4": "mp4",
-    ".m4v": "mp4",
-    ".mov": "mov",
-    ".mkv": "matroska",
-    ".webm": "webm",
-    ".avi": "avi",
-    ".ts": "mpegts",
-}
-"""Muxer by file name suffix."""
-
-
-@dataclass(frozen=True, slots=True)
-class Quality:
-    """How an encoder is asked for constant quality, and what is visually lossless for it."""
-
-    option: str | None
-    """Name of its option; `qscale` = the quantiser of MPEG-4 and Motion JPEG; None = it is lossless or fixed."""
-    default: int = 0
-    worst: int = 0
-    preset: str | None = None
-    """Name of its speed option."""
-    fixed: tuple[tuple[str, str], ...] = ()
-    """Further options."""
-    default_preset: str | None = None
-    """Where the encoder's own default is not fit for use."""
-
-
-@dataclass(frozen=True, slots=True)
-class Encoder:
-    """An encoder of this installation."""
-
-    name: str
-    codec: str
-    quality: Quality
-
-
-ENCODERS = (
-    Encoder("libx264", "h264", Quality("crf", 18, 51, "preset")),
-    Encoder("libx264rgb", "h264", Quality("crf", 18, 51, "preset")),
-    Encoder("libx265", "hevc", Quality("crf", 20, 51, "preset")),
-    # libvpx's own default speed (1) is several times slower than the other encoders' defaults.
-    Encoder("libvpx-vp9", "vp9", Quality("crf", 20, 63, "cpu-used", (("b", "0"),), default_preset="4")),
-    Encoder("libsvtav1", "av1", Quality("crf", 22, 63, "preset")),
-    Encoder("prores_ks", "prores", Quality(None, fixed=(("vendor", "apl0"),))),
-    Encoder("mpeg4", "mpeg4", Quality("qscale", 2, 31)),
-    Encoder("ffv1", "ffv1", Quality(None, fixed=(("level", "3"), ("slices", "4"), ("slicecrc", "1")))),
-    Encoder("libvpx", "vp8", Quality("crf", 8, 63, "cpu-used", (("b", "60M"),), default_preset="2")),
-    # Limited range in JPEG is not in its standard, though widely read.
-    Encoder("mjpeg", "mjpeg", Quality("qscale", 2, 31, fixed=(("strict", "unofficial"),))),
-)
-"""Every encoder that can be chosen, the preferred one of a codec first."""
-
-_ALIASES = {"h265": "hevc", "x264": "h264", "avc": "h264", "x265": "hevc", "mpeg-4": "mpeg4"}
-_LAMBDA = 118
-"""Steps of the quality scale per quantiser (FF_QP2LAMBDA)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,7 +93,7 @@ def choose_encoding(
         )
     if codec == "auto":
         return _choose_automatically(info, container, crf, preset)
-    name = _ALIASES.get(codec.lower(), codec.lower())
+    name = ALIASES.get(codec.lower(), codec.lower())
     encoders = [encoder for encoder in ENCODERS if name in (encoder.codec, encoder.name)]
     if not encoders:
         known = sorted({encoder.codec for encoder in ENCODERS})
@@ -218,100 +160,14 @@ def _encoding(
         sample_aspect_ratio=info.sample_aspect_ratio,
         interlaced=info.interlaced and encoder.codec in ("h264", "mpeg4", "prores"),
         field_order=info.field_order,
-        options=_options(encoder, info, crf, preset),
-        quantiser=_quantiser(encoder, crf),
+        options=encoder_options(encoder, info, crf, preset),
+        quantiser=quantiser(encoder, crf),
         # AVI has no presentation times: what is stored in another order would be shown so.
         b_frames=container != "avi",
         codec_tag="hvc1" if encoder.codec == "hevc" and container in ("mp4", "mov") else None,
         global_header=container not in ("avi", "mpegts"),
         display_matrix=info.display_matrix,
     )
-
-
-def _options(encoder: Encoder, info: VideoInfo, crf: int | None, preset: str | None) -> tuple[tuple[str, str], ...]:
-    quality = encoder.quality
-    options = dict(quality.fixed)
-    _check_crf(encoder, crf)
-    if quality.option == "crf":
-        options["crf"] = str(quality.default if crf is None else crf)
-    if preset is not None and quality.preset is None:
-        raise UnsupportedMediaError(f"{encoder.codec} has no presets: leave 'preset' out")
-    speed = preset or quality.default_preset
-    if quality.preset and speed:
-        options[quality.preset] = speed
-    if encoder.name == "prores_ks" and info.profile in _PRORES_PROFILES:
-        options["profile"] = _PRORES_PROFILES[info.profile]
-    options |= _encoder_parameters(encoder.name, info)
-    return tuple(sorted(options.items()))
-
-
-_PRORES_PROFILES = {"Proxy": "0", "LT": "1", "Standard": "2", "HQ": "3", "4444": "4", "XQ": "5"}
-
-
-def _quantiser(encoder: Encoder, crf: int | None) -> int | None:
-    if encoder.quality.option != "qscale":
-        return None
-    return encoder.quality.default if crf is None else max(crf, 1)
-
-
-def _check_crf(encoder: Encoder, crf: int | None) -> None:
-    if crf is None:
-        return
-    if encoder.quality.option is None:
-        raise UnsupportedMediaError(f"{encoder.codec} has a fixed quality: leave 'crf' out")
-    if not 0 <= crf <= encoder.quality.worst:
-        raise UnsupportedMediaError(
-            f"crf {crf} is out of range for {encoder.codec}: give 0 (best) to {encoder.quality.worst}"
-        )
-
-
-def _encoder_parameters(encoder: str, info: VideoInfo) -> dict[str, str]:
-    """What is said in each encoder's own words: static HDR metadata above all."""
-    mastering, light = info.hdr_metadata.mastering, info.hdr_metadata.light_level
-    words: list[str] = []
-    if encoder == "libsvtav1":
-        words += [f"mastering-display={_mastering_in_units(mastering)}"] if mastering else []
-        words += [f"content-light={light[0]},{light[1]}"] if light else []
-        return {"svtav1-params": ":".join(words)} if words else {}
-    if encoder == "libx265":
-        words += ["log-level=none"]
-        words += [f"master-display={_mastering_in_steps(mastering)}"] if mastering else []
-        words += [f"max-cll={light[0]},{light[1]}"] if light else []
-        words += ["hdr10-opt=1"] if info.tags.transfer == TRANSFER_PQ else []
-        return {"x265-params": ":".join(words)}
-    if encoder in ("libx264", "libx264rgb"):
-        words += [f"mastering-display={_mastering_in_steps(mastering)}"] if mastering else []
-        words += [f"cll={light[0]},{light[1]}"] if light else []
-        words += [_X264_UP_TO_AVX2] if _mbtree_overreads(info.stored_width) else []
-        return {"x264-params": ":".join(words)} if words else {}
-    return {}
-
-
-_X264_UP_TO_AVX2 = "asm=MMX2,SSE2Fast,SSSE3,SSE4.2,LZCNT,AVX,FMA3,BMI2,AVX2"
-
-
-def _mbtree_overreads(width: int) -> bool:
-    """True where x264's rate control would depend on memory nobody has written, so that no two runs are equal.
-
-    Measured with x264 r3223 (core 165): its AVX-512 code for the macroblock tree does so wherever a row is no multiple
-    of 8 macroblocks; without the tree, without AVX-512, or at such widths packets are the same in every run.
-    """
-    return -(-width // 16) % 8 != 0 and bool(re.search(r"AVX512-SKX(?!\?)", cv2.getCPUFeaturesLine()))
-
-
-def _mastering_in_steps(mastering: Sequence[tuple[int, int]]) -> str:
-    """As integers: chromaticities in steps of 0.00002, luminances in steps of 0.0001 cd/m2."""
-    steps = [round(Fraction(*value) * (50000 if at < 8 else 10000)) for at, value in enumerate(mastering)]
-    return _mastering_text([str(step) for step in steps])
-
-
-def _mastering_in_units(mastering: Sequence[tuple[int, int]]) -> str:
-    return _mastering_text([f"{float(Fraction(*value)):.5f}" for value in mastering])
-
-
-def _mastering_text(values: Sequence[str]) -> str:
-    rx, ry, gx, gy, bx, by, wx, wy, darkest, brightest = values
-    return f"G({gx},{gy})B({bx},{by})R({rx},{ry})WP({wx},{wy})L({brightest},{darkest})"
 
 
 def _tags(info: VideoInfo, pixel_format: str) -> ColourTags:
@@ -412,7 +268,7 @@ def configure(context: VideoCodecContext, encoding: Encoding) -> None:
         flags |= Flags.interlaced_dct | Flags.interlaced_me
     if encoding.quantiser is not None:
         flags |= Flags.qscale
-        context.global_quality = encoding.quantiser * _LAMBDA
+        context.global_quality = encoding.quantiser * LAMBDA
     context.flags = flags
     if not encoding.b_frames:
         context.max_b_frames = 0

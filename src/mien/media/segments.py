@@ -17,6 +17,7 @@ from av.error import FFmpegError
 from av.video.frame import PictureType
 
 from mien.errors import UnreadableError, UnsupportedMediaError
+from mien.media.demux import open_video
 from mien.media.encoding import Encoding, open_encoder
 from mien.media.packets import LoggedPacket, PacketLog, PacketLogWriter, unwritable
 from mien.media.streams import Clip, Copies, copy_description, muxer_options
@@ -134,7 +135,7 @@ def _mux(source: VideoSource, logs: Sequence[PacketLog], path: Path, *, keep_aud
     clip = Clip.of(source)
     options = muxer_options(encoding, source)
     with (
-        source.open() as container,
+        open_video(source.path) as container,
         av.open(str(path), "w", format=encoding.container, container_options=options) as output,
     ):
         copies = Copies(container, source, output, encoding, clip, keep_audio=keep_audio)

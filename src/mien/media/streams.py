@@ -15,6 +15,7 @@ from av.error import FFmpegError
 from av.packet import Packet
 from av.stream import Discard, Disposition, Stream
 
+from mien.media.demux import main_stream, open_video
 from mien.media.encoding import Encoding, add_video_stream
 from mien.media.video import VideoSource
 
@@ -78,7 +79,7 @@ def muxer_options(encoding: Encoding, source: VideoSource) -> dict[str, str]:
     if encoding.container not in ("mp4", "mov"):
         return {}
     flags = "+faststart"
-    with source.open() as container:
+    with open_video(source.path) as container:
         keys = set(_metadata(container.metadata))
     if keys - _ITUNES_TAGS:
         flags += "+use_metadata_tags"
@@ -149,7 +150,7 @@ class Copies:
         self._clip = clip
         self._targets: dict[int, Stream | _Transcoder] = {}
         self._last_dts: dict[int, int] = {}
-        main = source.stream_of(container)
+        main = main_stream(container, source.path)
         for stream in container.streams:
             if stream.index == main.index:
                 self.video = add_video_stream(output, encoding)
