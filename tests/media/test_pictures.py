@@ -217,6 +217,19 @@ def test_photoshop_resources_are_carried_without_their_thumbnail(tmp_path: Path)
     assert b"the old face" not in result
 
 
+@pytest.mark.parametrize("suffix", [".jpg", ".tif", ".webp", ".avif"])
+def test_thumbnails_in_xmp_are_blanked(tmp_path: Path, suffix: str) -> None:
+    source, output = tmp_path / f"a{suffix}", tmp_path / f"b{suffix}"
+    before = b"<x:xmpmeta><xmpGImg:image>/9j/oldface==</xmpGImg:image><dc:title>Bild</dc:title></x:xmpmeta>"
+    options = {"tiffinfo": {700: before}} if suffix == ".tif" else {"xmp": before}
+    support.photograph().save(source, **options)
+    assert b"oldface" in source.read_bytes()
+    edit_file(source, output, RECT)
+    result = output.read_bytes()
+    assert b"oldface" not in result
+    assert b"<dc:title>Bild</dc:title>" in result
+
+
 @pytest.mark.parametrize("mode", ["L", "CMYK"])
 def test_grey_and_inverted_ink_jpegs_stay_what_they_are(tmp_path: Path, mode: str) -> None:
     source, output = tmp_path / "a.jpg", tmp_path / "b.jpg"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from mien.media.orientation import Orientation
 
 _EXIF_PREFIX = b"Exif\0\0"
 _ORIENTATION = 0x0112
+_XMP_THUMBNAIL = re.compile(rb"(?<=<xmpGImg:image>)[^<]*")
 _PHOTOSHOP_THUMBNAILS = (1033, 1036)
 _THUMBNAIL_OFFSET, _THUMBNAIL_SIZE = 0x0201, 0x0202
 
@@ -40,7 +42,7 @@ class Metadata:
         return cls(
             icc=info.get("icc_profile") or None,
             exif=without_thumbnail(exif.removeprefix(_EXIF_PREFIX)) if exif else None,
-            xmp=info.get("xmp") or None,
+            xmp=without_xmp_thumbnails(_bytes(info["xmp"])) if info.get("xmp") else None,
             dpi=(float(dpi[0]), float(dpi[1])) if dpi else None,
             texts=tuple((name, str(text)) for name, text in (texts or {}).items() if text),
         )
@@ -54,6 +56,10 @@ class Metadata:
             "dpi": self.dpi,
         }
         return {name: value for name, value in given.items() if value}
+
+
+def _bytes(value: bytes | str) -> bytes:
+    return value.encode() if isinstance(value, str) else value
 
 
 def to_orientation(value: int) -> Orientation:
@@ -89,6 +95,11 @@ def without_thumbnail(exif: bytes) -> bytes:
         block[start:end] = bytes(max(end - start, 0))
     struct.pack_into(_order(exif) + "I", block, link, 0)
     return bytes(block)
+
+
+def without_xmp_thumbnails(xmp: bytes) -> bytes:
+    """The same XMP with the pictures of its thumbnails blanked; the length stays."""
+    return _XMP_THUMBNAIL.sub(lambda match: b" " * len(match[0]), xmp)
 
 
 def without_photoshop_thumbnail(blocks: bytes) -> bytes:

@@ -6,7 +6,7 @@ import struct
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from mien.media.metadata import without_photoshop_thumbnail, without_thumbnail
+from mien.media.metadata import without_photoshop_thumbnail, without_thumbnail, without_xmp_thumbnails
 
 _SCAN, _COMMENT = 0xDA, 0xFE
 _JFIF, _EXIF, _BOXES, _ADOBE, _LAST_APPLICATION = 0xE0, 0xE1, 0xEB, 0xEE, 0xEF
@@ -82,6 +82,8 @@ def _without_thumbnail(segment: Segment) -> Segment:
         return Segment(_JFIF, segment.data[:12] + b"\0\0")
     if segment.marker == _EXIF and segment.data.startswith(_EXIF_PREFIX):
         return Segment(_EXIF, _EXIF_PREFIX + without_thumbnail(segment.data.removeprefix(_EXIF_PREFIX)))
+    if segment.marker == _EXIF:  # XMP has the same marker
+        return Segment(_EXIF, without_xmp_thumbnails(segment.data))
     if segment.marker == _PHOTOSHOP and segment.data.startswith(_PHOTOSHOP_PREFIX):
         blocks = segment.data.removeprefix(_PHOTOSHOP_PREFIX)
         return Segment(_PHOTOSHOP, _PHOTOSHOP_PREFIX + without_photoshop_thumbnail(blocks))

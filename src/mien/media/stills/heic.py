@@ -34,7 +34,7 @@ def read(data: bytes) -> Still:
         maximum=(1 << depth) - 1,
         metadata=metadata,
         options=options,
-        warnings=("the file holds further pictures: only the main one is kept",) if len(image) > 1 else (),
+        warnings=_warnings(image),
     )
 
 
@@ -48,6 +48,12 @@ def write(still: Still) -> bytes:
     options = {**still.metadata.options(), **still.options}
     _library().encode(mode, (width, height), pixels.tobytes(), buffer, quality=VISUALLY_LOSSLESS, **options)
     return buffer.getvalue()
+
+
+def _warnings(image: Any) -> tuple[str, ...]:
+    if len(image) > 1 or image.info.get("depth_images") or image.info.get("aux"):
+        return ("the file holds further pictures (burst, depth or gain map): only the main one is kept",)
+    return ()
 
 
 def _library() -> Any:

@@ -14,7 +14,7 @@ from mien.errors import UnsupportedMediaError
 from mien.media.arrays import Pixels
 from mien.media.containers import tiff
 from mien.media.containers.tiff import Field, Structure
-from mien.media.metadata import Metadata, without_photoshop_thumbnail
+from mien.media.metadata import Metadata, without_photoshop_thumbnail, without_xmp_thumbnails
 from mien.media.profiles import ColourModel
 from mien.media.stills.still import VISUALLY_LOSSLESS, Still, image_of, mode_of, open_image, pixels_of, save
 
@@ -141,7 +141,8 @@ def _is_carried(tag: int) -> bool:
 
 
 def _carried(tag: int, field: Field) -> Field:
-    return replace(field, raw=without_photoshop_thumbnail(field.raw)) if tag == tiff.PHOTOSHOP else field
+    blank = {tiff.PHOTOSHOP: without_photoshop_thumbnail, tiff.XMP: without_xmp_thumbnails}.get(tag)
+    return replace(field, raw=blank(field.raw)) if blank else field
 
 
 def _warnings(structure: Structure, bits: int, compression: str) -> tuple[str, ...]:
