@@ -200,21 +200,28 @@ def _only(people: People, chosen: dict[int, int]) -> Selection:
     return Selection(tuple(chosen.get(person.index) for person in people.persons), None)
 
 
-def _cluster(groups: list[list[Sample]], bound: float) -> list[list[Sample]]:
-    while len(groups) > 1:
-        centres = np.array([_centre(group) for group in groups])
-        gaps = np.linalg.norm(centres[:, None] - centres[None], axis=2)
-        gaps[np.tril_indices(len(groups))] = np.inf
-        frames = [{sample.frame for sample in group} for group in groups]
-        while True:
-            first, second = np.unravel_index(int(gaps.argmin()), gaps.shape)
-            if gaps[first, second] >= bound:
-                return groups
-            if frames[first].isdisjoint(frames[second]):
-                break
-            gaps[first, second] = np.inf
-        groups[first] = groups[first] + groups.pop(int(second))
-    return groups
+def _cluster(groups: Sequence[list[Sample]], bound: float) -> list[list[Sample]]:
+    """Join the two nearest groups again and again while they are nearer than `bound` and no frame shows both."""
+    if not groups:
+        return []
+    joined = [list(group) for group in groups]
+    centres = np.array([_centre(group) for group in groups])
+    gaps = np.array([np.linalg.norm(centres - centre, axis=1) for centre in centres])
+    frames = [{sample.frame for sample in group} for group in groups]
+    # An infinite gap stands for a pair that must not be joined: a group and itself, two of one frame, one that is gone.
+    gaps[[[not one.isdisjoint(other) for other in frames] for one in frames]] = np.inf
+    gone: set[int] = set()
+    while True:
+        kept, other = (int(index) for index in np.unravel_index(gaps.argmin(), gaps.shape))
+        if gaps[kept, other] >= bound:
+            return [group for index, group in enumerate(joined) if index not in gone]
+        barred = np.isinf(gaps[kept]) | np.isinf(gaps[other])
+        barred[other] = True
+        joined[kept] += joined[other]
+        gone.add(other)
+        centres[kept] = _centre(joined[kept])
+        gaps[other, :] = gaps[:, other] = np.inf
+        gaps[kept, :] = gaps[:, kept] = np.where(barred, np.inf, np.linalg.norm(centres - centres[kept], axis=1))
 
 
 def _gap(first: Sequence[Sample], second: Sequence[Sample]) -> float:
