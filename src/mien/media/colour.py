@@ -161,20 +161,38 @@ def mix(rgb: Float, matrix: Float) -> Float:
     return cast(Float, cv2.transform(rgb, matrix))
 
 
+_TINY, _ALL = 1e-30, 1e30
+"""Bounds that keep logarithms finite, and no bound at all."""
+
+
+def _power(values: Float, exponent: float) -> Float:
+    """`values ** exponent` for values above 0, twice as fast as `cv2.pow`."""
+    return cast(Float, cv2.exp(cv2.log(values) * np.float32(exponent)))
+
+
+def _bounded(values: Float, low: float, high: float) -> Float:
+    return np.clip(values, np.float32(low), np.float32(high))
+
+
+# Functions in two pieces are written as the sum of both, each fed only its own range: that is several times faster
+# than choosing for every sample.
+
+
 def srgb_encode(linear: Float) -> Float:
     """Linear light, 1 = reference white, to sRGB code; odd in its argument, so that out-of-gamut light survives."""
     size = np.abs(linear)
-    coded = cv2.pow(size, 1 / 2.4)
-    coded *= 1.055
-    coded -= 0.055
-    return np.copysign(np.where(size <= 0.0031308, size * np.float32(12.92), coded), linear)
+    coded = _power(_bounded(size, 0.0031308, _ALL), 1 / 2.4)
+    coded *= np.float32(1.055)
+    coded += _bounded(size, 0, 0.0031308) * np.float32(12.92) - np.float32(0.055 + 12.92 * 0.0031308)
+    return np.copysign(coded, linear)
 
 
 def srgb_decode(coded: Float) -> Float:
     """Inverse of `srgb_encode`."""
     size = np.abs(coded)
-    linear = cv2.pow((size + np.float32(0.055)) * np.float32(1 / 1.055), 2.4)
-    return np.copysign(np.where(size <= 0.04045, size * np.float32(1 / 12.92), linear), coded)
+    linear = _power((_bounded(size, 0.04045, _ALL) + np.float32(0.055)) * np.float32(1 / 1.055), 2.4)
+    linear += (_bounded(size, 0, 0.04045) - np.float32(0.04045)) * np.float32(1 / 12.92)
+    return np.copysign(linear, coded)
 
 
 # Constants of SMPTE ST 2084.
@@ -184,16 +202,16 @@ _PQ_C1, _PQ_C2, _PQ_C3 = 3424 / 4096, 2413 / 4096 * 32, 2392 / 4096 * 32
 
 def pq_decode(coded: Float) -> Float:
     """PQ code 0..1 to light, 1 = reference white."""
-    power = cv2.pow(np.maximum(coded, 0), 1 / _PQ_M2)
-    ratio = np.maximum(power - np.float32(_PQ_C1), 0) / (np.float32(_PQ_C2) - np.float32(_PQ_C3) * power)
-    return cv2.pow(ratio, 1 / _PQ_M1) * np.float32(PQ_PEAK / REFERENCE_WHITE)
+    power = _power(_bounded(coded, _TINY, _ALL), 1 / _PQ_M2)
+    ratio = _bounded(power - np.float32(_PQ_C1), 1e-12, _ALL) / (np.float32(_PQ_C2) - np.float32(_PQ_C3) * power)
+    return _power(cast(Float, ratio), 1 / _PQ_M1) * np.float32(PQ_PEAK / REFERENCE_WHITE)
 
 
 def pq_encode(linear: Float) -> Float:
     """Light, 1 = reference white, to PQ code 0..1; negative light becomes 0."""
-    power = cv2.pow(np.clip(linear * np.float32(REFERENCE_WHITE / PQ_PEAK), 0, 1), _PQ_M1)
+    power = _power(_bounded(linear * np.float32(REFERENCE_WHITE / PQ_PEAK), _TINY, 1), _PQ_M1)
     ratio = (np.float32(_PQ_C1) + np.float32(_PQ_C2) * power) / (1 + np.float32(_PQ_C3) * power)
-    return cast(Float, cv2.pow(ratio, _PQ_M2))
+    return _power(cast(Float, ratio), _PQ_M2)
 
 
 # Constants of ITU-R BT.2100 (HLG).
@@ -203,26 +221,24 @@ _LUMA_2020 = np.array([[0.2627, 0.6780, 0.0593]], np.float32)
 
 def hlg_decode(coded: Float) -> Float:
     """HLG code 0..1 to light on a display of 1000 cd/m2, 1 = reference white."""
-    coded = np.maximum(coded, 0)
-    scene = np.where(
-        coded <= 0.5,
-        coded * coded * np.float32(1 / 3),
-        (cv2.exp((coded - np.float32(_HLG_C)) * np.float32(1 / _HLG_A)) + np.float32(_HLG_B)) * np.float32(1 / 12),
-    )
-    luma = cv2.transform(scene, _LUMA_2020)
-    gain = cv2.pow(luma, HLG_GAMMA - 1) * np.float32(HLG_PEAK / REFERENCE_WHITE)
-    return scene * gain.reshape(*luma.shape[:2], 1)
+    scene = cv2.exp((_bounded(coded, 0.5, _ALL) - np.float32(_HLG_C)) * np.float32(1 / _HLG_A))
+    scene += np.float32(_HLG_B - 1)
+    scene *= np.float32(1 / 12)
+    scene += np.square(_bounded(coded, 0, 0.5)) * np.float32(1 / 3)
+    luma = cast(Float, cv2.transform(scene, _LUMA_2020))
+    gain = _power(_bounded(luma, _TINY, _ALL), HLG_GAMMA - 1) * np.float32(HLG_PEAK / REFERENCE_WHITE)
+    return cast(Float, scene * gain[..., None])
 
 
 def hlg_encode(linear: Float) -> Float:
     """Inverse of `hlg_decode`; negative light becomes 0."""
-    display = np.maximum(linear * np.float32(REFERENCE_WHITE / HLG_PEAK), 0)
-    luma = cv2.transform(display, _LUMA_2020)
-    gain = cv2.pow(np.maximum(luma, 1e-9), (1 - HLG_GAMMA) / HLG_GAMMA)
-    scene = display * gain.reshape(*luma.shape[:2], 1)
-    root = cv2.sqrt(scene * np.float32(3))
-    log = cv2.log(np.maximum(scene * np.float32(12) - np.float32(_HLG_B), np.float32(1e-9)))
-    return np.where(scene <= 1 / 12, root, log * np.float32(_HLG_A) + np.float32(_HLG_C))
+    display = _bounded(linear * np.float32(REFERENCE_WHITE / HLG_PEAK), 0, _ALL)
+    luma = cast(Float, cv2.transform(display, _LUMA_2020))
+    scene = display * _power(_bounded(luma, 1e-9, _ALL), (1 - HLG_GAMMA) / HLG_GAMMA)[..., None]
+    coded = cv2.log(_bounded(scene, 1 / 12, _ALL) * np.float32(12) - np.float32(_HLG_B))
+    coded *= np.float32(_HLG_A)
+    coded += np.float32(_HLG_C - 0.5)
+    return cast(Float, coded + cv2.sqrt(_bounded(scene, 0, 1 / 12) * np.float32(3)))
 
 
 _KNEE = 0.8
@@ -230,6 +246,6 @@ _KNEE = 0.8
 
 def tone_map(working: Float) -> Float:
     """Working RGB to 0..1 for an ordinary screen: unchanged up to a knee at 0.8, light above it rolled off."""
-    over = np.maximum(working - np.float32(_KNEE), 0)
-    rolled = np.float32(1) - np.float32(1 - _KNEE) * cv2.exp(over * np.float32(-1 / (1 - _KNEE)))
-    return np.where(working > _KNEE, rolled, np.maximum(working, 0))
+    over = _bounded(working - np.float32(_KNEE), 0, _ALL)
+    rolled = np.float32(1) - cast(Float, cv2.exp(over * np.float32(-1 / (1 - _KNEE))))
+    return _bounded(working, 0, _KNEE) + cast(Float, np.float32(1 - _KNEE) * rolled)
