@@ -1,3 +1,6 @@
+import subprocess
+import sys
+
 import pytest
 
 from mien.engine.device import Device, choose_precision, devices, find_device
@@ -48,3 +51,15 @@ def test_bf16_on_a_device_without_it_is_an_error_that_names_what_is_there():
 def test_an_unknown_precision_is_an_error():
     with pytest.raises(EngineError, match=r"'fp8' is unknown.*auto, fp32 or bf16"):
         choose_precision("fp8", ("fp32",), MODERN, "net")
+
+
+def test_the_engine_comes_without_its_converter_and_telemetry():
+    script = "import sys, mien.engine.openvino; print([name for name in sys.modules if 'telemetry' in name])"
+    told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert told.stdout.strip() == "[]"
+
+
+def test_others_in_the_process_can_still_have_the_converter():
+    script = "import mien.engine.openvino; from openvino.tools.ovc import convert_model; print(callable(convert_model))"
+    told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert told.stdout.strip() == "True"

@@ -6,8 +6,7 @@ import functools
 import threading
 from dataclasses import dataclass
 
-import openvino as ov
-
+from mien.engine.runtime import ov
 from mien.errors import EngineError
 
 _core_lock = threading.Lock()
@@ -51,11 +50,22 @@ def find_device(name: str) -> Device:
         EngineError: no such device here; the message names those that are.
     """
     wanted = "cpu" if name == "auto" else name.lower()
+    if wanted == "cpu" and (cpu := _cpu()) is not None:
+        return cpu
     for device in devices():
         if wanted in (device.name, device.name.split(":")[0]):
             return device
     there = ", ".join(f"{device.name} ({device.full_name})" for device in devices())
     raise EngineError(f"device '{name}' is not there: this machine has {there}; give one of these or auto")
+
+
+@functools.cache
+def _cpu() -> Device | None:
+    """The CPU, asked for alone: looking for other devices loads their drivers (20 MB, 50 ms)."""
+    try:
+        return _describe("CPU")
+    except RuntimeError:
+        return None
 
 
 def choose_precision(asked: str, safe: tuple[str, ...], device: Device, model: str) -> str:

@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
-import openvino as ov
 from numpy.typing import NDArray
 
 from mien.engine.cache import load_blob, store_blob
 from mien.engine.device import Device, core
+from mien.engine.runtime import ov
 from mien.engine.session import Ran, Tensors, Usage
 from mien.errors import EngineError, ModelError
 
