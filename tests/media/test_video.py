@@ -269,6 +269,12 @@ def test_what_is_no_video_is_named(tmp_path: Path, name: str, make) -> None:
         VideoSource(path)
 
 
+def test_a_relative_name_with_a_colon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clip(tmp_path / "a.mp4").rename(tmp_path / "12:30 100%d.mp4")
+    monkeypatch.chdir(tmp_path)
+    assert VideoSource("12:30 100%d.mp4").info.frame_count == 25
+
+
 def test_a_path_in_any_script(tmp_path: Path) -> None:
     folder = tmp_path / "üñí 视频 x"
     folder.mkdir()

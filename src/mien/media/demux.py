@@ -30,7 +30,8 @@ def open_video(path: Path) -> InputContainer:
         what = "is a directory" if path.is_dir() else "does not exist"
         raise UnreadableError(f"{path} {what}: name a video file")
     try:
-        container = av.open(str(path), "r", metadata_errors="replace")
+        # Absolute: what comes before a colon in a relative name would be taken for a protocol.
+        container = av.open(str(path.absolute()), "r", metadata_errors="replace")
     except FFmpegError as error:
         raise UnreadableError(
             f"{path} cannot be read as a video ({error.strerror}): it is damaged, cut off or no video file"

@@ -35,6 +35,8 @@ class Quality:
     worst: int = 0
     preset: str | None = None
     """Name of its speed option."""
+    presets: tuple[str, ...] = ()
+    """Its values, slow ones first or last as the encoder has them."""
     fixed: tuple[tuple[str, str], ...] = ()
     """Further options."""
     default_preset: str | None = None
@@ -50,17 +52,24 @@ class Encoder:
     quality: Quality
 
 
+_X26X_PRESETS = (
+    *("ultrafast", "superfast", "veryfast", "faster", "fast", "medium"),
+    *("slow", "slower", "veryslow", "placebo"),
+)
+_VPX_SPEEDS = tuple(str(speed) for speed in range(9))
+_SVT_PRESETS = tuple(str(preset) for preset in range(-1, 14))
+
 ENCODERS = (
-    Encoder("libx264", "h264", Quality("crf", 18, 51, "preset")),
-    Encoder("libx264rgb", "h264", Quality("crf", 18, 51, "preset")),
-    Encoder("libx265", "hevc", Quality("crf", 20, 51, "preset")),
+    Encoder("libx264", "h264", Quality("crf", 18, 51, "preset", _X26X_PRESETS)),
+    Encoder("libx264rgb", "h264", Quality("crf", 18, 51, "preset", _X26X_PRESETS)),
+    Encoder("libx265", "hevc", Quality("crf", 20, 51, "preset", _X26X_PRESETS)),
     # libvpx's own default speed (1) is several times slower than the other encoders' defaults.
-    Encoder("libvpx-vp9", "vp9", Quality("crf", 20, 63, "cpu-used", (("b", "0"),), default_preset="4")),
-    Encoder("libsvtav1", "av1", Quality("crf", 22, 63, "preset")),
+    Encoder("libvpx-vp9", "vp9", Quality("crf", 20, 63, "cpu-used", _VPX_SPEEDS, (("b", "0"),), default_preset="4")),
+    Encoder("libsvtav1", "av1", Quality("crf", 22, 63, "preset", _SVT_PRESETS)),
     Encoder("prores_ks", "prores", Quality(None, fixed=(("vendor", "apl0"),))),
     Encoder("mpeg4", "mpeg4", Quality("qscale", 2, 31)),
     Encoder("ffv1", "ffv1", Quality(None, fixed=(("level", "3"), ("slices", "4"), ("slicecrc", "1")))),
-    Encoder("libvpx", "vp8", Quality("crf", 8, 63, "cpu-used", (("b", "60M"),), default_preset="2")),
+    Encoder("libvpx", "vp8", Quality("crf", 8, 63, "cpu-used", _VPX_SPEEDS, (("b", "60M"),), default_preset="2")),
     # Limited range in JPEG is not in its standard, though widely read.
     Encoder("mjpeg", "mjpeg", Quality("qscale", 2, 31, fixed=(("strict", "unofficial"),))),
 )
@@ -87,6 +96,10 @@ def encoder_options(
         options["crf"] = str(quality.default if crf is None else crf)
     if preset is not None and quality.preset is None:
         raise UnsupportedMediaError(f"{encoder.codec} has no presets: leave 'preset' out")
+    if preset is not None and preset not in quality.presets:
+        raise UnsupportedMediaError(
+            f"preset '{preset}' is unknown for {encoder.codec}: use {', '.join(quality.presets)}"
+        )
     speed = preset or quality.default_preset
     if quality.preset and speed:
         options[quality.preset] = speed

@@ -6,12 +6,12 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from fractions import Fraction
-from itertools import pairwise
 from pathlib import Path
 from types import TracebackType
 from typing import Literal, Self, cast
 
 import av
+import numpy as np
 from av.container import OutputContainer
 from av.error import FFmpegError
 from av.video.frame import PictureType
@@ -136,7 +136,7 @@ def _mux(source: VideoSource, logs: Sequence[PacketLog], path: Path, *, keep_aud
     options = muxer_options(encoding, source)
     with (
         open_video(source.path) as container,
-        av.open(str(path), "w", format=encoding.container, container_options=options) as output,
+        av.open(str(path.absolute()), "w", format=encoding.container, container_options=options) as output,
     ):
         copies = Copies(container, source, output, encoding, clip, keep_audio=keep_audio)
         copy_description(container, output, clip)
@@ -150,19 +150,17 @@ def _mux(source: VideoSource, logs: Sequence[PacketLog], path: Path, *, keep_aud
 def _video_packets(
     logs: Sequence[PacketLog], stream: av.VideoStream, clip: Clip
 ) -> Iterator[av.Packet[av.VideoStream]]:
-    times = [time for log in logs for time in log.times()]
-    ordered = sorted(times)
-    step = min((later - earlier for earlier, later in pairwise(ordered)), default=1)
-    following = dict(zip(ordered, [*ordered[1:], ordered[-1] + clip.last_duration], strict=True))
-    decoding = iter(decoding_times(times, step))
+    times = np.array([time for log in logs for time in log.times()], np.int64)
+    ordered = np.append(np.sort(times), times.max() + clip.last_duration)
+    decoding = iter(decoding_times(times))
     for log in logs:
         for logged in log.packets():
             packet = cast("av.Packet[av.VideoStream]", av.Packet(logged.data))
             packet.stream = stream
             packet.time_base = clip.time_base
             packet.pts = logged.pts - clip.shift_ticks
-            packet.dts = next(decoding) - clip.shift_ticks
-            packet.duration = following[logged.pts] - logged.pts
+            packet.dts = int(next(decoding)) - clip.shift_ticks
+            packet.duration = int(ordered[np.searchsorted(ordered, logged.pts) + 1]) - logged.pts
             packet.is_keyframe = logged.keyframe
             yield packet
 

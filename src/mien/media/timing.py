@@ -157,18 +157,18 @@ def rank_at(position: Position, times: NDArray[np.int64], origin: Fraction, time
     return bisect_left(times, math.ceil(ticks))
 
 
-def decoding_times(pts: Sequence[int], step: int) -> list[int]:
+def decoding_times(pts: NDArray[np.int64]) -> NDArray[np.int64]:
     """Decoding times for packets in decoding order whose presentation times are `pts` (all different).
 
     They are the presentation times in order, delayed by as many frames as the deepest reordering needs; before the
-    first one they go on backwards by `step`. So they rise strictly and never pass a packet's own presentation time,
-    also where several independently encoded parts follow each other.
+    first one they go on backwards by the smallest step. So they rise strictly and never pass a packet's own
+    presentation time, also where several independently encoded parts follow each other.
     """
-    ordered = sorted(pts)
-    rank = {time: at for at, time in enumerate(ordered)}
-    delay = max((at - rank[time] for at, time in enumerate(pts)), default=0)
-    early = [ordered[0] - (delay - at) * step for at in range(min(delay, len(pts)))]
-    return early + ordered[: len(pts) - len(early)]
+    ordered = np.sort(pts)
+    delay = int((np.arange(len(pts)) - np.searchsorted(ordered, pts)).max(initial=0))
+    step = int(np.diff(ordered).min(initial=np.iinfo(np.int64).max)) if len(pts) > 1 else 1
+    early = ordered[0] - step * np.arange(delay, 0, -1) if len(pts) else ordered
+    return np.concatenate([early, ordered])[: len(pts)]
 
 
 def common_time_base(times: Sequence[int] | NDArray[np.int64], time_base: Fraction) -> Fraction:
