@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from mien.cli.progress import PlainLines, bar, display_width, live_line, plain_line, shorten
+from mien.cli.progress import LiveLine, PlainLines, bar, display_width, live_line, plain_line, shorten
 from mien.pipeline.progress import Progress
 
 HALF = Progress("swapping", 150, 300, 28.14, 5.4)
@@ -84,3 +84,29 @@ def test_a_log_of_many_small_jobs_has_a_line_for_each():
             lines.show(label, Progress(stage, 0, 0))
         lines.show(label, Progress("swapping", 1, 1))
     assert stream.getvalue().splitlines() == ["[1/2] a.png: reading", "[2/2] b.png: reading"]
+
+
+class Terminal(io.StringIO):
+    encoding = "utf-8"
+
+
+def test_a_live_line_is_written_over_itself_and_wiped():
+    stream, now = Terminal(), [0.0]
+    line = LiveLine(stream, clock=lambda: now[0])
+    for frame in range(100):
+        now[0] = frame / 100
+        line.show("clip.mp4", Progress("swapping", frame, 100))
+    line.clear()
+    drawn = stream.getvalue().split("\r")
+    assert 8 <= len(drawn) - 2 <= 12
+    assert "\n" not in stream.getvalue()
+    assert all(part.endswith("\x1b[K") for part in drawn[1:])
+    assert drawn[-1] == "\x1b[K"
+
+
+def test_a_live_line_shows_a_new_stage_at_once():
+    stream = Terminal()
+    line = LiveLine(stream, clock=lambda: 0.0)
+    line.show("clip.mp4", Progress("opening", 0, 0))
+    line.show("clip.mp4", Progress("swapping", 0, 10))
+    assert "swapping" in stream.getvalue()

@@ -16,7 +16,7 @@ from importlib import import_module
 
 from mien import __version__
 from mien.cli.console import complain, make_streams_lenient
-from mien.errors import MienError
+from mien.errors import Interrupted, MienError
 
 COMMANDS = {
     "swap": "replace faces in a picture, a video, or many of them",
@@ -29,8 +29,8 @@ COMMANDS = {
 
 _EXAMPLES = "examples:"
 
-INTERRUPTED = 4
 FAULT = 1
+"""Exit code of what is no error of mien's own tree."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -63,23 +63,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         code = command.run(options)
         sys.stdout.flush()
-    except MienError as error:
-        from mien.cli.wording import with_options
-
-        _explain(with_options(str(error)), options.debug)
-        return error.exit_code
     except KeyboardInterrupt:
-        _explain("interrupted", options.debug)
-        return INTERRUPTED
+        complain("error: interrupted")
+        return Interrupted.exit_code
     except BrokenPipeError:
         # Whoever read our output has gone; Python must not complain again when it closes the stream.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAULT
     except Exception as error:
-        # The last line of defence: whatever reaches it was not foreseen.
-        text = f"{type(error).__name__}: {error}"
-        _explain(f"this is a fault in mien itself, please report it: {text} (--debug shows where)", options.debug)
-        return FAULT
+        # The last line of defence: what is no MienError was not foreseen.
+        from mien.cli.wording import explain
+
+        if options.debug:
+            traceback.print_exc()
+        complain(f"error: {explain(error)}")
+        return error.exit_code if isinstance(error, MienError) else FAULT
     return code
 
 
@@ -104,9 +102,3 @@ def _top_parser() -> argparse.ArgumentParser:
     for name, summary in COMMANDS.items():
         commands.add_parser(name, help=summary)
     return parser
-
-
-def _explain(message: str, debug: bool) -> None:
-    if debug:
-        traceback.print_exc()
-    complain(f"error: {message}")

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mien.cli.targets import make_parent
-from mien.errors import Interrupted, MienError
+from mien.cli.wording import explain
+from mien.errors import Interrupted
 
 if TYPE_CHECKING:
     from mien.recipe import Recipe
@@ -21,14 +22,14 @@ class Outcome:
 
     job: Recipe
     report: Report | None = None
-    error: MienError | None = None
+    error: Exception | None = None
 
     def to_mapping(self) -> dict[str, Any]:
         """Plain data, ready for JSON: the report, or the names and what happened."""
         if self.report is not None:
             return self.report.to_mapping()
         names = {"target": self.job.target, "output": self.job.output}
-        return {**names, "error": str(self.error)} if self.error else {**names, "already_done": True}
+        return {**names, "error": explain(self.error)} if self.error else {**names, "already_done": True}
 
 
 def run_batch(jobs: Sequence[Recipe], run_one: Callable[[Recipe, str], Report]) -> Iterator[Outcome]:
@@ -53,5 +54,6 @@ def run_batch(jobs: Sequence[Recipe], run_one: Callable[[Recipe, str], Report]) 
             yield Outcome(job, report=run_one(job, f"[{number}/{len(jobs)}] {Path(job.target).name}"))
         except Interrupted:
             raise
-        except MienError as error:
+        except Exception as error:
+            # Even a fault of mien in one target is no reason to leave out the others.
             yield Outcome(job, error=error)

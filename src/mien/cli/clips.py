@@ -33,6 +33,8 @@ class Clip:
     """Frames at which reading can begin without reading those before."""
     frames_from: Callable[[int], Iterator[Frame]]
     """Frames in order from one on; a damaged frame is left out, so numbers may have gaps."""
+    warnings: Callable[[], Sequence[str]]
+    """What is odd about the file, as far as it has been read."""
 
     def rank_at(self, time_s: float) -> int:
         """Number of the frame that is seen at `time_s`."""
@@ -81,6 +83,7 @@ def _of_video(video: VideoSource) -> Clip:
         has_sound=any(stream.kind == "audio" for stream in info.streams),
         keyframes=video.keyframes(),
         frames_from=video.frames,
+        warnings=lambda: video.warnings,
     )
 
 
@@ -97,4 +100,5 @@ def _of_animation(animation: AnimationSource) -> Clip:
         has_sound=False,
         keyframes=(0,),
         frames_from=lambda first: islice(animation.frames(), first, None),
+        warnings=lambda: animation.warnings,
     )

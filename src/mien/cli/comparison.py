@@ -13,7 +13,7 @@ from mien.cli.clips import Clip, open_clip
 from mien.cli.output import is_picture_name, save_picture
 from mien.cli.pairing import pair
 from mien.cli.side_by_side import DIVIDER, Pixels, SideBySide
-from mien.errors import Interrupted, UsageError
+from mien.errors import Interrupted, UnreadableError, UsageError
 from mien.media.clip import ClipWriter
 from mien.media.files import publish
 from mien.media.frame import Frame
@@ -67,14 +67,12 @@ def compare(
         _pictures(before, after, output)
         return []
     with open_clip(before, start) as old, open_clip(after) as new:
+        warnings = _length_warning(old, new, chosen=start is not None)
         if is_picture_name(output):
             _moments(old, new, output)
-            return _length_warning(old, new, chosen=start is not None)
-        sound = after if new.has_sound else None
-        return [
-            *_clip(old, new, sound, output, progress, cancelled),
-            *_length_warning(old, new, chosen=start is not None),
-        ]
+        else:
+            warnings += _clip(old, new, after if new.has_sound else None, output, progress, cancelled)
+        return list(dict.fromkeys([*warnings, *old.warnings(), *new.warnings()]))
 
 
 def _pictures(before: Path, after: Path, output: Path) -> None:
@@ -115,8 +113,11 @@ def _moments(before: Clip, after: Clip, output: Path) -> None:
     divider = np.full((DIVIDER, side_by_side.width, 3), 255, np.uint8)
     rows: list[Pixels] = []
     for time_s in times_s:
-        old, new = (next(clip.frames_from(clip.rank_at(time_s))) for clip in (before, after))
-        rows += [side_by_side.compose(old.display(), new.display()), divider]
+        old, new = [next(clip.frames_from(clip.rank_at(time_s)), None) for clip in (before, after)]
+        if old and new:
+            rows += [side_by_side.compose(old.display(), new.display()), divider]
+    if not rows:
+        raise UnreadableError("no frame of the two clips can be decoded at the moments to be shown")
     save_picture(np.concatenate(rows[:-1]), output)
 
 

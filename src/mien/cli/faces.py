@@ -54,6 +54,8 @@ def run(options: argparse.Namespace) -> int:
     analyser = FaceAnalyser(options.device, options.precision)
     with stop_on_signal() as stopped, progress_of(file.name, quiet=options.quiet) as progress:
         findings = find_faces(file, analyser, every_s=options.every, progress=progress, cancelled=stopped)
+    for warning in findings.warnings:
+        complain(f"warning: {warning}")
     if options.json:
         write_json(to_mapping(findings), STDOUT)
     else:

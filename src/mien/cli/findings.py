@@ -57,6 +57,7 @@ class Findings:
     sightings: tuple[Sighting, ...] = ()
     """By frame, the largest face of a frame first."""
     people: People = field(default_factory=People)
+    warnings: tuple[str, ...] = ()
 
 
 def sample_ranks(times_s: Sequence[float], every_s: float, limit: int = MAX_SAMPLES) -> list[int]:
@@ -93,7 +94,7 @@ def find_faces(
         EngineError, ModelError: a network cannot be loaded or run.
         Interrupted: `cancelled` said so.
     """
-    with _open(path, every_s) as (findings, frames):
+    with _open(path, every_s) as (findings, frames, warnings):
         meter = ProgressMeter("looking for faces", findings.sampled)
         found: list[_Found] = []
         for count, frame in enumerate(frames, start=1):
@@ -101,6 +102,7 @@ def find_faces(
             progress(meter.at(monotonic(), count))
             if cancelled():
                 raise Interrupted("stopped while looking for faces")
+        findings = replace(findings, warnings=tuple(warnings()))
     people = tell_apart([Sample(one.frame, one.face) for one in found])
     sightings = [
         Sighting(one.frame, one.time_s, one.face, person, one.crop)
@@ -130,19 +132,18 @@ def _name(found: Sequence[_Found], people: People) -> list[tuple[_Found, int]]:
 
 
 @contextmanager
-def _open(path: Path, every_s: float) -> Generator[tuple[Findings, Iterator[Frame]]]:
-    """What is known of the file before a face is looked for, and the frames to look at."""
+def _open(path: Path, every_s: float) -> Generator[tuple[Findings, Iterator[Frame], Callable[[], Sequence[str]]]]:
+    """What is known of the file before a face is looked for, the frames to look at, and what is odd about them."""
     kind = probe(path).kind
     if kind == "picture":
         picture = read_picture(path)
-        yield Findings(str(path), kind, picture.width, picture.height, frames=1, sampled=1), iter([picture])
+        findings = Findings(str(path), kind, picture.width, picture.height, frames=1, sampled=1)
+        yield findings, iter([picture]), lambda: picture.warnings
         return
     with open_clip(path) as clip:
         ranks = sample_ranks(clip.times_s, every_s)
-        yield (
-            Findings(str(path), kind, clip.width, clip.height, frames=len(clip.times_s), sampled=len(ranks)),
-            clip.frames_at(ranks),
-        )
+        findings = Findings(str(path), kind, clip.width, clip.height, frames=len(clip.times_s), sampled=len(ranks))
+        yield findings, clip.frames_at(ranks), clip.warnings
 
 
 def _look(frame: Frame, analyser: FaceAnalyser) -> list[_Found]:

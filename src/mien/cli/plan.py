@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from mien.cli.console import STDOUT, complain, count_of, format_bytes, format_duration, table, write_json
 from mien.cli.recipe_options import add_job_arguments, read_recipe, save_recipe
 from mien.cli.targets import expand_sources, expand_targets, means_many
-from mien.cli.wording import with_options
+from mien.cli.wording import explain
 from mien.errors import MienError
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def _many(jobs: Sequence[Recipe], *, as_json: bool) -> int:
         try:
             plans.append(_make(job))
         except MienError as error:
-            failed.append((job.target, with_options(str(error))))
+            failed.append((job.target, explain(error)))
     if as_json:
         errors = [{"target": target, "error": error} for target, error in failed]
         write_json([*(plan.to_mapping() for plan in plans), *errors], STDOUT)

@@ -15,6 +15,9 @@ from mien.cli.console import format_duration
 if TYPE_CHECKING:
     from mien.pipeline.progress import Progress, ProgressCallback
 
+LIVE_INTERVAL_S = 0.1
+"""Time between two drawings of the line: as fast as an eye follows."""
+
 PLAIN_INTERVAL_S = 5.0
 """Time between two plain lines: a log of an hour stays under a thousand lines."""
 
@@ -64,12 +67,19 @@ class Silence:
 class LiveLine:
     """One line that is written over and over, as wide as the terminal."""
 
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
         self._stream = stream
+        self._clock = clock
         self._solid = "utf" in (stream.encoding or "").lower()
+        self._stage = ""
+        self._due_s = 0.0
 
     def show(self, label: str, progress: Progress) -> None:
-        """Draw the line anew."""
+        """Draw the line anew, unless that was done a moment ago."""
+        now_s = self._clock()
+        if progress.stage == self._stage and now_s < self._due_s:
+            return
+        self._stage, self._due_s = progress.stage, now_s + LIVE_INTERVAL_S
         # The last column stays free: some terminals wrap as soon as it is written.
         width = shutil.get_terminal_size().columns - 1
         self._write(f"\r{live_line(label, progress, width, solid=self._solid)}\x1b[K")

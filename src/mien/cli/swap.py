@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +15,7 @@ from mien.cli.recipe_options import add_job_arguments, read_recipe, save_recipe
 from mien.cli.stop import stop_on_signal
 from mien.cli.summary import format_outcome, format_report
 from mien.cli.targets import expand_sources, expand_targets, means_many
-from mien.cli.wording import with_options
+from mien.cli.wording import explain
 
 if TYPE_CHECKING:
     from mien.recipe import Recipe
@@ -63,7 +64,7 @@ def run(options: argparse.Namespace) -> int:
                 return runner.run(job, progress=progress, cancelled=stopped)
 
         if means_many(recipe.target):
-            return _many(jobs, run_one, tell, options.json)
+            return _many(jobs, run_one, tell, options.json, options.debug)
         return _single(jobs[0], run_one, tell, options.json)
 
 
@@ -76,7 +77,7 @@ def _single(job: Recipe, run_one: RunOne, tell: bool, json_path: str | None) -> 
     return 0
 
 
-def _many(jobs: Sequence[Recipe], run_one: RunOne, tell: bool, json_path: str | None) -> int:
+def _many(jobs: Sequence[Recipe], run_one: RunOne, tell: bool, json_path: str | None, debug: bool) -> int:
     outcomes: list[Outcome] = []
     try:
         for outcome in run_batch(jobs, run_one):
@@ -86,9 +87,11 @@ def _many(jobs: Sequence[Recipe], run_one: RunOne, tell: bool, json_path: str | 
     finally:
         if json_path is not None:
             write_json([outcome.to_mapping() for outcome in outcomes], json_path)
-    failed = [outcome for outcome in outcomes if outcome.error]
+    failed = [(outcome.job.target, outcome.error) for outcome in outcomes if outcome.error]
     if failed:
         complain(f"{len(failed)} of {len(jobs)} targets failed:")
-        for outcome in failed:
-            complain(f"  {outcome.job.target}: {with_options(str(outcome.error))}")
+        for target, error in failed:
+            complain(f"  {target}: {explain(error)}")
+            if debug:
+                traceback.print_exception(error)
     return 1 if failed else 0
