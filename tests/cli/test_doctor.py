@@ -20,7 +20,7 @@ def test_this_installation_is_sound(capsys):
     assert main(["doctor", "--json"]) == 0
     findings = json.loads(capsys.readouterr().out)
     assert findings["ok"] is True
-    assert {"packages", "devices", "models", "codecs", "containers", "pictures", "machine"} == {
+    assert {"packages", "engines", "devices", "models", "codecs", "containers", "pictures", "machine"} == {
         check["topic"] for check in findings["checks"]
     }
 
@@ -54,6 +54,7 @@ def test_a_damaged_network_breaks_the_installation(monkeypatch, capsys):
 
 def test_a_missing_package_is_named_and_nothing_else_is_tried(monkeypatch):
     monkeypatch.setattr(checks, "PACKAGES", {"json": "pytest", "no_such_module": "no-such-package"})
+    monkeypatch.setattr(checks, "ENGINES", {})
     found = run_checks()
     assert [check.state for check in found] == ["ok", "broken"]
     assert found[1].remedy == "pip install --force-reinstall no-such-package"

@@ -6,7 +6,7 @@ import os
 import platform
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module, metadata
 from pathlib import Path
@@ -21,8 +21,11 @@ if TYPE_CHECKING:
 State = Literal["ok", "absent", "broken"]
 """`absent`: optional and not there; `broken`: mien does not work without it."""
 
-PACKAGES = {"numpy": "numpy", "cv2": "opencv-python-headless", "openvino": "openvino", "av": "av", "PIL": "pillow"}
-"""Module and distribution of everything mien cannot do without."""
+PACKAGES = {"numpy": "numpy", "cv2": "opencv-python-headless", "av": "av", "PIL": "pillow"}
+"""Module and distribution of everything mien cannot do without, beside an engine."""
+
+ENGINES = {"openvino": "openvino"}
+"""The same of what runs networks."""
 
 ESSENTIAL = frozenset({"h264", "mp4", "mov", "mkv", "jpeg", "png"})
 """What an installation must handle to be called sound."""
@@ -45,7 +48,7 @@ class Check:
 
 def run_checks() -> list[Check]:
     """Every check, in the order in which a reader wants them."""
-    packages = list(_packages())
+    packages = [*_packages("packages", PACKAGES), *_packages("engines", ENGINES)]
     if any(check.state == "broken" for check in packages):
         return packages
     return [
@@ -57,13 +60,13 @@ def run_checks() -> list[Check]:
     ]
 
 
-def _packages() -> Iterator[Check]:
-    for module, distribution in PACKAGES.items():
+def _packages(topic: str, modules: Mapping[str, str]) -> Iterator[Check]:
+    for module, distribution in modules.items():
         try:
             import_module(module)
-            yield Check("packages", distribution, "ok", metadata.version(distribution))
+            yield Check(topic, distribution, "ok", metadata.version(distribution))
         except (ImportError, OSError) as error:
-            yield Check("packages", distribution, "broken", str(error), f"pip install --force-reinstall {distribution}")
+            yield Check(topic, distribution, "broken", str(error), f"pip install --force-reinstall {distribution}")
 
 
 def _devices() -> Iterator[Check]:
