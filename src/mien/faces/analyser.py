@@ -93,15 +93,23 @@ class FaceAnalyser:
         """What the detectors take for upright faces, best first, not yet confirmed by the landmarker."""
         return detect.detect_upright(picture, self._detector)
 
-    def confirm(self, picture: Picture, detections: Sequence[Detection]) -> list[Face]:
-        """The detections that the landmarker agrees are faces, without doubles, largest first."""
+    def confirm(self, picture: Picture, detections: Sequence[Detection], *, turned: bool = True) -> list[Face]:
+        """The detections that the landmarker agrees are faces, without doubles, largest first.
+
+        Args:
+            picture: In which they were detected.
+            detections: What to look at.
+            turned: Try what is no face as it stands in all four ways round, which costs ten times as much.
+        """
         fitted = self._settle(picture, [Crop.around_detection(one, face_mesh.MARGIN) for one in detections])
         gaps = self._mirror_gaps(picture, fitted)
-        # The landmarker reads faces upside down and sees some in walls, with confidence: try all four ways round.
-        doubtful = [face for face, gap in zip(fitted, gaps, strict=True) if gap >= AGREEMENT]
-        crops = [Crop.around_landmarks(face.landmarks, face_mesh.MARGIN) for face in doubtful]
-        turned = self._settle(picture, [crop.turned(quarters) for crop in crops for quarters in range(4)])
-        judged = [*zip(gaps, fitted, strict=True), *zip(self._mirror_gaps(picture, turned), turned, strict=True)]
+        judged = list(zip(gaps, fitted, strict=True))
+        if turned:
+            # A detector finds faces that stand on their head as well, but then mistakes how they stand.
+            doubtful = [face for gap, face in judged if gap >= AGREEMENT]
+            crops = [Crop.around_landmarks(face.landmarks, face_mesh.MARGIN) for face in doubtful]
+            others = self._settle(picture, [crop.turned(quarters) for crop in crops for quarters in range(4)])
+            judged += zip(self._mirror_gaps(picture, others), others, strict=True)
         return _without_doubles([(gap, face) for gap, face in judged if gap < AGREEMENT])
 
     def landmarks(self, picture: Picture, previous: Sequence[Floats]) -> list[Face]:

@@ -179,7 +179,7 @@ class Tracker:
             detections = self._analyser.detect(frame)
             known = [track.face.box for track in present]
             new = [one for one in detections if all(boxes.covered(one.box, box) < DOUBLE for box in known)]
-            found = self._analyser.confirm(frame, new)
+            found = self._analyser.confirm(frame, new, turned=False)
         found = [face for face in found if all(boxes.covered(face.box, track.face.box) < DOUBLE for track in present)]
         for face, embedding in zip(found, self._analyser.embed(frame, found), strict=True):
             self._adopt(face, embedding, frame.time_s, opening)

@@ -12,6 +12,10 @@ from mien.engine.openvino import OpenVinoSession
 from mien.engine.session import Session
 from mien.models.catalogue import find_model
 
+_CPU_BATCH = 1
+"""Measured on one thread: items of a batch take as long as single ones, and each size of batch keeps 40 to 80 MB."""
+_DEVICE_BATCH = 8
+
 
 class ModelShelf:
     """Sessions of catalogue networks on one device. Safe to use from several threads."""
@@ -84,5 +88,6 @@ class ModelShelf:
             model=model,
             device=self._device,
             precision=choose_precision(self._precision, entry.precisions, self._device, model),
+            max_batch=_CPU_BATCH if self._device.engine_name == "CPU" else _DEVICE_BATCH,
             cache=self._cache,
         )
