@@ -10,8 +10,8 @@ import numpy as np
 
 from mien.edit.fields import look_up
 from mien.edit.raster import Floats, Indices, rasterise
-from mien.edit.texture import draw_order
 from mien.edit.topology import FACE_POINTS, add_skirt, plane
+from mien.edit.unroll import draw_order
 
 _CELLS = 64
 """Grid cells across a face: soft fields need no more."""
@@ -91,7 +91,8 @@ class Canvas:
 
     def to_grid(self, points: Floats) -> Floats:
         """Pixels (n, 2) to cells."""
-        return ((points + np.float32(0.5)) * np.float32(1 / self.step) - np.float32(0.5)).astype(np.float32)
+        half = np.float32(0.5)
+        return ((points + half) * np.float32(1 / self.step) - half).astype(np.float32)
 
     def cells(self) -> tuple[Floats, Floats]:
         """x (1, columns) and y (rows, 1) in pixels of the cells' centres."""
@@ -167,7 +168,9 @@ def _carried_on(u: Floats, v: Floats, drawn: Floats) -> tuple[Floats, Floats]:
         sums = cv2.boxFilter(stacked, -1, (3, 3), normalize=False, borderType=cv2.BORDER_CONSTANT)
         sum_u, sum_v, near = cv2.split(sums)
         share = (stacked[..., 2] == 0) / np.maximum(cast(Floats, near), 1)
-        stacked = stacked + cast(Floats, cv2.merge([sum_u * share, sum_v * share, (near * share > 0).astype(np.float32)]))
+        stacked = stacked + cast(
+            Floats, cv2.merge([sum_u * share, sum_v * share, (near * share > 0).astype(np.float32)])
+        )
     return np.ascontiguousarray(stacked[..., 0]), np.ascontiguousarray(stacked[..., 1])
 
 

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mien.edit.regions import core
-from mien.edit.skin import learn_skin, skin_likelihood
-from mien.edit.texture import unroll, visibility
+from mien.edit.skin import learn_skin, look_of, skin_likelihood
+from mien.edit.unroll import unroll, visibility
 from mien.faces.face import Face
 from mien.faces.mesh import eye_distance
 
@@ -18,6 +18,8 @@ MIN_EYE_DISTANCE = 16.0
 """Pixels between the eyes: below, no feature of the person is left."""
 MIN_SHARPNESS = 0.0045
 """Mean gradient of lightness over the face at 96 pixels a side, as a part of white."""
+MIN_SEEN = 0.5
+"""Least part of cheeks, nose and chin that must be seen."""
 MIN_SKIN = 0.45
 """Least part of cheeks, nose and chin that must look like one and the same skin."""
 _SIDE = 96
@@ -33,16 +35,16 @@ def trouble(picture: NDArray[np.uint8], face: Face) -> str | None:
         return (
             f"the face is tiny, {distance:.0f} pixels between the eyes, use a larger picture (at least 16, better 60)"
         )
-    landmarks = face.landmarks - np.float32([0.5, 0.5, 0])
-    texture = unroll(picture, landmarks, _SIDE)
-    seen = visibility(landmarks, picture.shape[:2], _SIDE)
+    points = face.landmarks[:468] - np.float32([0.5, 0.5, 0])
+    texture = unroll(picture, points, _SIDE)
+    seen = visibility(points, picture.shape[:2], _SIDE)
     if sharpness(texture) < MIN_SHARPNESS:
         return "the face is blurred, use a sharper picture"
-    sure = core(_SIDE) * (seen > 0)
-    model = learn_skin(texture, seen)
-    if model is None or sure.sum() < 0.5 * core(_SIDE).sum():
-        return "too little of the face is in the picture"
-    if (skin_likelihood(texture, model) * sure).sum() < MIN_SKIN * core(_SIDE).sum():
+    look = look_of(texture)
+    model = learn_skin(look, seen)
+    if model is None or (core(_SIDE) * (seen > 0)).sum() < MIN_SEEN * core(_SIDE).sum():
+        return "too little of the face is in the picture, use one that shows all of it"
+    if (skin_likelihood(look, model) * core(_SIDE)).sum() < MIN_SKIN * core(_SIDE).sum():
         return "the face is covered (hair, hand, mask or hard shadow), use a picture that shows cheeks, nose and mouth"
     return None
 

@@ -131,12 +131,16 @@ def _openness(shape: Floats, number: int) -> float:
 
 
 def _form_mouth(result: Floats, placed: Floats, target: Floats, base: Floats) -> None:
-    """Give the mouth of `result` the target's inner outline at the source's width, and the source's fullness."""
+    """Give the mouth of `result` the target's inner outline at the source's width, and the source's fullness.
+
+    The neutral mouth is scaled; how it moves is the target's own, so that it moves no more than before.
+    """
     inner, outer = mesh.LIPS_INNER, mesh.LIPS_OUTER
     scale = float(np.clip(_width(placed) / _width(base), *_MOUTH_SCALE))
-    middle = target[inner].mean(axis=0)
-    goal = (placed - base)[inner].mean(axis=0) + middle
-    result[inner] = goal + (target[inner] - middle) * scale
+    resting = base[inner]
+    result[inner] = (
+        target[inner] + (placed[inner] - resting).mean(axis=0) + (scale - 1) * (resting - resting.mean(axis=0))
+    )
     result[outer] = result[inner] + (placed[outer] - placed[inner])
     _settle(result, placed, np.concatenate([inner, outer]))
 

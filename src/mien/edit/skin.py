@@ -1,19 +1,30 @@
-"""What is plain skin on the texture plane: a colour model learnt from the parts of a face that are surely skin."""
+"""What is plain skin on the texture plane: a colour model learnt from the parts of a face that are surely skin.
+
+Colours are compared as a *look*: (side, side, 3) logarithm of lightness, log(R/G), log(B/G) of gamma coded RGB.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
 from mien.edit.fields import blur, dilated, ellipse, gaussian, smoothstep
 from mien.edit.raster import Floats
 from mien.edit.regions import core, features, inside_oval
 
 _FLOOR = 0.04
-"""Added to gamma coded colours before logarithms and ratios: below it camera noise rules."""
+"""Added to gamma coded colours before logarithms are taken: below it camera noise rules."""
+_LIGHTNESS = np.float32([0.3, 0.59, 0.11])
 _ROUNDS = 4
+_LIGHTNESS_SPREAD, _HUE_SPREAD = (0.06, 0.2), (0.03, 0.12)
+"""Least and largest spreads of a model."""
+_OUTLIER = 12.0
+"""Squared distance, in spreads, from which on a texel is no skin to learn from."""
+_DARKER, _BRIGHTER, _OTHER_HUE = 3.0, 4.0, 3.5
+"""Differences, in spreads, that count as one: hair is much darker than skin, or of another hue."""
 _LOWER = (0.52, 0.62)
 """v of the nose's tip and of the upper lip."""
 _EYES = (0.27, 0.46)
@@ -23,85 +34,88 @@ _LARGE = 0.015
 
 
 class SkinModel(NamedTuple):
-    """Plain skin of one face in one picture, in the logarithm of gamma coded RGB."""
+    """Plain skin of one face in one picture."""
 
     shading: Floats
     """(3,) lightness as a plane over the texture plane: constant, slope in u, slope in v."""
     lightness_spread: float
     """Robust standard deviation of lightness around that plane."""
     hue: Floats
-    """(2,) log(R/G), log(B/G)."""
+    """(2,)"""
     hue_spread: Floats
     """(2,) robust standard deviations."""
 
 
-def lightness_and_hue(texture: Floats) -> tuple[Floats, Floats]:
-    """log of lightness (h, w) and log colour ratios (h, w, 2) of gamma coded RGB."""
-    logs = np.log(np.maximum(texture, 0) + _FLOOR)
-    lightness = logs @ np.asarray([0.3, 0.59, 0.11], np.float32)
-    return lightness, np.stack([logs[..., 0] - logs[..., 1], logs[..., 2] - logs[..., 1]], axis=-1)
+def look_of(texture: Floats) -> Floats:
+    """The look (side, side, 3) of gamma coded RGB, freed of noise."""
+    logs = np.log(np.maximum(gaussian(texture, texture.shape[0] / 110), 0) + np.float32(_FLOOR))
+    red, green, blue = (cast(Floats, one) for one in cv2.split(logs))
+    return cast(Floats, cv2.merge([logs @ _LIGHTNESS, red - green, blue - green]))
 
 
-def learn_skin(texture: Floats, seen: Floats) -> SkinModel | None:
+def learn_skin(look: Floats, seen: Floats) -> SkinModel | None:
     """Fit the model on the sure parts; None if too little of them is seen.
 
     Args:
-        texture: (side, side, 3) gamma coded RGB on the texture plane.
+        look: (side, side, 3), see `look_of`.
         seen: (side, side) 0..1.
     """
-    side = texture.shape[0]
+    side = look.shape[0]
     sure = np.flatnonzero(core(side) * (seen > 0.3))
     if len(sure) < 0.02 * side * side:
         return None
-    lightness, hue = lightness_and_hue(cv2.GaussianBlur(texture, (0, 0), side / 96))
     v, u = np.divmod(sure, side)
     basis = np.stack([np.ones(len(sure)), u / side - 0.5, v / side - 0.5], axis=1).astype(np.float32)
-    values, hues = lightness.ravel()[sure], hue.reshape(-1, 2)[sure]
-    trust = np.ones(len(sure), np.float32)
-    shading, spread = np.zeros(3, np.float32), 1.0
-    middle, hue_spread = np.median(hues, axis=0), np.ones(2, np.float32)
-    for _ in range(_ROUNDS):
-        weighted = basis * trust[:, None]
-        shading = np.linalg.solve(weighted.T @ basis + 1e-3 * np.eye(3), weighted.T @ values).astype(np.float32)
-        rest = values - basis @ shading
-        kept = trust > 0.5
-        spread = float(np.clip(1.48 * np.median(np.abs(rest[kept])), 0.06, 0.2))
-        middle = np.median(hues[kept], axis=0)
-        hue_spread = np.clip(1.48 * np.median(np.abs(hues[kept] - middle), axis=0), 0.03, 0.12)
-        distance = (rest / spread) ** 2 + (((hues - middle) / hue_spread) ** 2).sum(axis=1)
-        trust = (distance < 12).astype(np.float32)
-        if trust.sum() < 0.2 * len(sure):
+    texels = look.reshape(-1, 3)[sure]
+    model = _fit(basis, texels, np.ones(len(sure), np.bool_))
+    for _ in range(_ROUNDS - 1):
+        hues = ((texels[:, 1:] - model.hue) / model.hue_spread) ** 2
+        distance = ((texels[:, 0] - basis @ model.shading) / model.lightness_spread) ** 2 + hues.sum(axis=1)
+        kept = distance < _OUTLIER
+        if np.count_nonzero(kept) < 0.2 * len(sure):
             break
-    return SkinModel(shading, spread, middle.astype(np.float32), hue_spread.astype(np.float32))
+        model = _fit(basis, texels, kept)
+    return model
 
 
-def skin_likelihood(texture: Floats, model: SkinModel) -> Floats:
-    """(side, side) 0..1: 1 = looks like the model's skin. Eyes, brows and lips are judged by what surrounds them."""
-    side = texture.shape[0]
-    lightness, hue = lightness_and_hue(cv2.GaussianBlur(texture, (0, 0), side / 128))
+def _fit(basis: Floats, texels: Floats, kept: NDArray[np.bool_]) -> SkinModel:
+    basis, lightness, hues = basis[kept], texels[kept, 0], texels[kept, 1:]
+    shading = np.linalg.solve(basis.T @ basis + 1e-3 * np.eye(3), basis.T @ lightness).astype(np.float32)
+    hue = np.median(hues, axis=0)
+    # The median of absolute deviations, scaled to a standard deviation.
+    spread = 1.48 * np.median(np.abs(lightness - basis @ shading))
+    hue_spread = 1.48 * np.median(np.abs(hues - hue), axis=0)
+    return SkinModel(
+        shading, float(np.clip(spread, *_LIGHTNESS_SPREAD)), hue, np.clip(hue_spread, *_HUE_SPREAD).astype(np.float32)
+    )
+
+
+def skin_likelihood(look: Floats, model: SkinModel) -> Floats:
+    """(side, side) 0..1: 1 = looks like the model's skin. Eyes, brows and lips look like what surrounds them."""
+    side = look.shape[0]
     places = (np.arange(side, dtype=np.float32) + 0.5) / side
     # The plane is only trusted as far as the sure parts reach.
     ramp = np.clip(places - 0.5, -0.3, 0.3)
     expected = model.shading[0] + model.shading[1] * ramp[None, :] + model.shading[2] * ramp[:, None]
     # Below the nose, dark is a shadow or a beard: part of the face.
     lower = smoothstep(*_LOWER, places)[:, None]
-    darker = (1 - lower) * np.maximum(expected - lightness, 0) / (3.0 * model.lightness_spread)
-    brighter = np.maximum(lightness - expected, 0) / (4.0 * model.lightness_spread)
-    hues = np.abs(hue - model.hue) / (model.hue_spread * 3.5) / (1 + 0.3 * lower[..., None])
-    distance = darker**2 + brighter**2 + (hues**2).sum(axis=-1)
+    brighter = (look[..., 0] - expected) / np.float32(model.lightness_spread)
+    distance = np.where(brighter > 0, brighter / _BRIGHTER, brighter * (1 - lower) / _DARKER) ** 2
+    for channel in (0, 1):
+        off = (look[..., 1 + channel] - model.hue[channel]) / (_OTHER_HUE * model.hue_spread[channel])
+        distance += (off / (1 + 0.3 * lower)) ** 2
     likelihood = np.exp(-0.7 * np.maximum(distance - 0.6, 0)).astype(np.float32)
-    judged = (1 - features(side)) * (inside_oval(side) > -0.02)
-    blur = side / 40
-    spread_out = cv2.GaussianBlur(likelihood * judged, (0, 0), blur) / (cv2.GaussianBlur(judged, (0, 0), blur) + 1e-3)
-    return likelihood * judged + np.clip(spread_out, 0, 1) * (1 - judged)
+    plain = (1 - features(side)) * (inside_oval(side) > -0.02)
+    around = gaussian(likelihood * plain, side / 40) / (gaussian(plain, side / 40) + np.float32(1e-3))
+    return likelihood * plain + np.clip(around, 0, 1) * (1 - plain)
 
 
 def covered(likelihood: Floats) -> Floats:
     """(side, side) 0..1: what covers the face, given how skin-like each texel is.
 
-    Hair, hats and hands come in from the outline or are large; wrinkles and shadows are small and lie inside, the frame
-    of glasses is thin. What
-    lies farther out than a cover is taken as covered, too: highlights on hair look like skin.
+    Hair, hats and hands come in from the outline or are large; wrinkles and shadows are small and lie inside, the
+    frame of glasses is thin. What lies farther out than a cover is taken as covered, too: highlights on hair look
+    like skin.
     """
     side = likelihood.shape[0]
     unlike = (likelihood < 0.5).astype(np.uint8)
@@ -109,13 +123,11 @@ def covered(likelihood: Floats) -> Floats:
     unlike[features(side) > 0.5] = 0
     thick = cv2.morphologyEx(unlike, cv2.MORPH_OPEN, ellipse(2 * (side // 26) + 1))
     unlike = cv2.morphologyEx(unlike, cv2.MORPH_OPEN, ellipse(2 * (side // 64) + 1))
-    # At the height of the eyes the frame of glasses is no cover either.
     first, last = (int(v * side) for v in _EYES)
     unlike[first:last] = thick[first:last]
     count, labels, statistics, _ = cv2.connectedComponentsWithStats(unlike, connectivity=4)
     on_rim = np.bincount(labels[(inside_oval(side) < 0.03) & (unlike > 0)], minlength=count) > 0
-    large = statistics[:, cv2.CC_STAT_AREA] > _LARGE * side * side
-    kept = on_rim | large
+    kept = on_rim | (statistics[:, cv2.CC_STAT_AREA] > _LARGE * side * side)
     kept[0] = False
     mask = _outwards(kept[labels].astype(np.float32))
     return over_features(gaussian(dilated(mask, 3), side / 160))
@@ -130,7 +142,7 @@ def over_features(cover: Floats) -> Floats:
 
 
 def _outwards(mask: Floats) -> Floats:
-    """A 0 or 1 mask, spread away from the middle of the face."""
+    """A mask of 0 and 1, spread away from the middle of the face."""
     side = mask.shape[0]
     centre = ((side - 1) / 2, (side - 1) / 2)
     flags = cv2.WARP_POLAR_LINEAR | cv2.INTER_LINEAR

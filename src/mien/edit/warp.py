@@ -38,9 +38,7 @@ def rectangle(points: Floats, width: int, height: int) -> Rect:
     return Rect(x, y, right - x, bottom - y)
 
 
-def displacement(
-    canvas: Canvas, window: Window, drawn: Drawn, target: Floats, result: Floats
-) -> tuple[Floats, Floats]:
+def displacement(canvas: Canvas, window: Window, drawn: Drawn, target: Floats, result: Floats) -> tuple[Floats, Floats]:
     """Where each cell of the result comes from: x and y in pixels, (rows, columns), to add to its own place.
 
     Inside the face the mesh says; outside, the outline's shift goes on and fades.
