@@ -14,9 +14,15 @@ from numpy.typing import NDArray
 
 from mien.engine.cache import load_blob, store_blob
 from mien.engine.device import Device, core
+from mien.engine.mapped import read_mapped
+from mien.engine.onnx_file import OnnxFile
 from mien.engine.runtime import ov
 from mien.engine.session import Ran, Tensors, Usage
 from mien.errors import EngineError, ModelError
+
+LARGE_BYTES = 64 * 1024**2
+"""Networks from this size on are mapped and compiled once, for all batches: a cache or a shape of their own for lone
+items makes them no quicker, and each costs their weights' memory again."""
 
 _TYPE_NAMES = {"f32": "fp32", "bf16": "bf16", "f16": "fp16"}
 
@@ -36,7 +42,7 @@ class OpenVinoSession:
         max_batch: int = 8,
         cache: Path | None = None,
     ) -> None:
-        """Read and compile.
+        """Read and compile; a large network runs once, since it takes its memory then.
 
         Args:
             path: The ONNX file.
@@ -65,9 +71,13 @@ class OpenVinoSession:
         }
         self._usage = Usage()
         self._lock = threading.Lock()
-        # A batch axis of exactly one runs a quarter faster than an open or bounded one, and one is the usual case.
-        self._variants = {1: self._load(1)}
-        self._ran = Ran(model, "openvino", f"{device.name} ({device.full_name})", self._variants[1].precision)
+        self._large = path.is_file() and path.stat().st_size >= LARGE_BYTES
+        self._variants: dict[int, _Variant] = {}
+        first = self._variant(1)
+        self._inputs = first.inputs
+        self._ran = Ran(model, "openvino", f"{device.name} ({device.full_name})", first.precision)
+        if self._large:
+            self._pack(first)
 
     @property
     def ran(self) -> Ran:
@@ -100,6 +110,11 @@ class OpenVinoSession:
             return parts[0]
         return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
+    def release(self) -> None:
+        """Let go of the network's memory. A later run loads it again."""
+        with self._lock:
+            self._variants.clear()
+
     def _run_part(self, inputs: Tensors) -> dict[str, NDArray[np.float32]]:
         arrays = {name: np.ascontiguousarray(value, np.float32) for name, value in inputs.items()}
         variant = self._variant(len(next(iter(arrays.values()))))
@@ -109,7 +124,8 @@ class OpenVinoSession:
             raise EngineError(f"{self._model} failed on {self._ran.device}: {error}") from error
 
     def _variant(self, items: int) -> _Variant:
-        bound = 1 if items == 1 else self._max_batch
+        # A batch axis of exactly one runs a quarter faster than an open or bounded one, and one is the usual case.
+        bound = 1 if items == 1 and not self._large else self._max_batch
         with self._lock:
             if bound not in self._variants:
                 self._variants[bound] = self._load(bound)
@@ -117,7 +133,7 @@ class OpenVinoSession:
 
     def _load(self, bound: int) -> _Variant:
         """The network for batches of up to `bound`: from the cache, or compiled and put there."""
-        if self._cache is None:
+        if self._cache is None or self._large:
             return self._compile(bound)
         key = self._key(bound)
         blob = load_blob(self._cache, key)
@@ -132,7 +148,7 @@ class OpenVinoSession:
         return variant
 
     def _compile(self, bound: int) -> _Variant:
-        network = _read(self._path, self._model)
+        network, file = self._read()
         network.reshape({port: _bounded(port.partial_shape, bound) for port in network.inputs})
         try:
             compiled = core().compile_model(network, self._device.engine_name, self._config)
@@ -141,7 +157,23 @@ class OpenVinoSession:
                 f"{self._model} cannot be compiled for {self._device.name} in {self._precision}: {error}"
             ) from error
         # Compiled outputs carry further names of the engine's own: those of the file are the contract.
-        return _Variant(compiled, [port.any_name for port in network.outputs])
+        return _Variant(compiled, [port.any_name for port in network.outputs], file)
+
+    def _read(self) -> tuple[ov.Model, OnnxFile | None]:
+        if self._large:
+            try:
+                return read_mapped(self._path)
+            except RuntimeError:
+                pass  # A kind of node that has to see its weights when it is read: that takes the whole file.
+        return _read(self._path, self._model), None
+
+    def _pack(self, variant: _Variant) -> None:
+        """Run once, which packs the weights; then the file's pages can go. Open sides leave it to the first use."""
+        inner = {name: list(shape)[1:] for name, shape in self._inputs.items()}
+        if all(side.is_static for sides in inner.values() for side in sides):
+            shapes = {name: (1, *(side.get_length() for side in sides)) for name, sides in inner.items()}
+            self._run_part({name: np.zeros(shape, np.float32) for name, shape in shapes.items()})
+            variant.forget_file()
 
     def _key(self, bound: int) -> str:
         """Names all that a compiled network depends on."""
@@ -155,7 +187,7 @@ class OpenVinoSession:
         return hashlib.sha256(repr(parts).encode()).hexdigest()[:32]
 
     def _check(self, inputs: Tensors) -> int:
-        shapes = self._variants[1].inputs
+        shapes = self._inputs
         if set(inputs) != set(shapes):
             raise EngineError(f"{self._model} takes {', '.join(shapes)}, got {', '.join(inputs) or 'nothing'}")
         for name, value in inputs.items():
@@ -172,8 +204,9 @@ class OpenVinoSession:
 class _Variant:
     """The network compiled for batches of one size; each call runs on a request of its own."""
 
-    def __init__(self, compiled: ov.CompiledModel, outputs: Sequence[str]) -> None:
+    def __init__(self, compiled: ov.CompiledModel, outputs: Sequence[str], file: OnnxFile | None = None) -> None:
         self.compiled = compiled
+        self._file = file  # The weights that it was made from may still be in there.
         self.precision = _actual_precision(compiled)
         self.inputs = {port.any_name: port.partial_shape for port in compiled.inputs}
         self._outputs = outputs
@@ -189,6 +222,11 @@ class _Variant:
             return {name: request.get_output_tensor(i).data.copy() for i, name in enumerate(self._outputs)}
         finally:
             self._requests.put(request)
+
+    def forget_file(self) -> None:
+        """Give back the pages of the file, once the weights have been packed."""
+        if self._file is not None:
+            self._file.forget_pages()
 
     def _take_request(self) -> ov.InferRequest:
         try:
