@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mien.faces.face import Face, Pose
+from mien.faces.face import Face
 from mien.geometry import Rect
 from mien.pipeline.samples import IDENTITY_SAMPLES, Monitor, Sample, SamplePlan, spread
 from mien.pipeline.scene import FaceEdit

@@ -13,8 +13,8 @@ from mien.errors import Interrupted
 
 T = TypeVar("T")
 
-IN_FLIGHT = 8
-"""Items between the source and the end of the last stage: enough to keep five stages busy, 25 MB of 1080p."""
+IN_FLIGHT = 6
+"""Items between the source and the end of the last stage: one for each of five stages and one to spare."""
 
 _TICK_SECONDS = 0.1
 """How often the calling thread looks for progress and cancellation."""

@@ -51,9 +51,13 @@ def plan_looks(keyframes: Sequence[int], frames: int, pixels: int, looks: int = 
     if len(starts) >= min(_ENOUGH, frames):
         return [Look(start, start + 1, 1) for start in starts]
     each = -(-looks // len(starts))
-    step = max(_DECODED_PIXELS // pixels, 1)
+    reach = each * max(_DECODED_PIXELS // pixels, 1)
     ends = [*starts[1:], frames]
-    return [Look(start, min(start + each * step, end), step) for start, end in zip(starts, ends, strict=True)]
+    plan: list[Look] = []
+    for start, end in zip(starts, ends, strict=True):
+        length = min(reach, end - start)
+        plan.append(Look(start, start + length, max(length // each, 1)))
+    return plan
 
 
 def survey_video(source: VideoSource, analyser: FaceAnalyser, looks: int = LOOKS) -> list[Sample]:

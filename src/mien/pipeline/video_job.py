@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import mien
+from mien.engine.memory import trim_heap
 from mien.errors import Interrupted, NoFaceError
 from mien.faces.people import People, tell_apart
 from mien.faces.track import Tracker
@@ -49,6 +50,7 @@ def run_video(job: Job) -> None:
                 people, role_of = _cast(job, source, checkpoint)
             building.result()
             video = _VideoJob(job, source, encoding, checkpoint, people, role_of)
+            trim_heap()  # What the preparation has freed is of no use to frames and encoder.
             execution = video.make_segments()
             video.conclude(execution)
 
