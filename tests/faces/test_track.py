@@ -1,3 +1,4 @@
+import cv2
 import numpy as np
 import pytest
 
@@ -158,6 +159,18 @@ def test_people_of_the_survey_are_recognised(analyser: FaceAnalyser):
     (alone,) = follow(analyser, [picture])[0][:1]
     assert alone.person is None
     assert alone.neutral is None
+
+
+def test_somebody_not_recognised_at_first_is_soon(analyser: FaceAnalyser):
+    sharp = stage((GRACE, 300, 190))
+    (face,) = analyser.find(sharp)
+    embedding = analyser.embed(sharp, [face])[0]
+    people = tell_apart([Sample(0, Face(face.box, face.score, face.landmarks, face.pose, embedding))])
+    blurred = cv2.GaussianBlur(sharp, (0, 0), 5)
+    pictures = [blurred] * 3 + [stage((GRACE, 300, 190), seed=i) for i in range(10)]
+    persons = [faces[0].person for faces in follow(analyser, pictures, people)]
+    assert persons[0] is None
+    assert persons[9:] == [0] * 4
 
 
 def test_a_run_that_starts_later_reaches_the_same_state(analyser: FaceAnalyser):

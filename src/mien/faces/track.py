@@ -33,6 +33,8 @@ FADING_FRAMES = 3
 """Frames over which a lost face is still shown, ever weaker, where it should be."""
 EMBED_S = 1.0
 """A track's identity is averaged over views that far apart."""
+RETRY_S = 0.2
+"""The same while it is nobody of the survey: the face may have been blurred, or half in the picture."""
 EMBED_VIEWS = 5
 """Views that are averaged."""
 EMBED_YAW = 35.0
@@ -256,15 +258,21 @@ class Tracker:
             if track.present
             and track.views < EMBED_VIEWS
             and not track.tangled
-            and frame.time_s - track.embedded_s >= EMBED_S
+            and frame.time_s - track.embedded_s >= (RETRY_S if self._is_stranger(track) else EMBED_S)
             and abs(track.face.pose.yaw) < EMBED_YAW
         ]
         for track, seen in zip(due, self._analyser.embed(frame, [track.face for track in due]), strict=True):
+            track.embedded_s = frame.time_s
+            if self._is_stranger(track) and self._match(seen) is not None:
+                # The views so far did not show who it is: they are not worth keeping.
+                track.embedding, track.views = seen, 0
             track.embedding = track.embedding + (seen - track.embedding) / (track.views + 1)
             track.views += 1
-            track.embedded_s = frame.time_s
             if track.person is None:
                 track.person = self._match(track.embedding)
+
+    def _is_stranger(self, track: _Track) -> bool:
+        return self._persons is not None and track.person is None
 
     def _forget(self, time_s: float) -> None:
         self._tracks = [track for track in self._tracks if time_s - track.seen_s <= FORGET_S]
