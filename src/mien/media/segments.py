@@ -19,6 +19,7 @@ from av.video.frame import PictureType
 from mien.errors import UnreadableError, UnsupportedMediaError
 from mien.media.demux import open_video
 from mien.media.encoding import Encoding, open_encoder
+from mien.media.heap import trim_heap
 from mien.media.packets import LoggedPacket, PacketLog, PacketLogWriter, unwritable
 from mien.media.streams import Clip, Copies, copy_description, muxer_options
 from mien.media.timing import decoding_times
@@ -57,6 +58,8 @@ class SegmentWriter:
                 self._log.publish()
         finally:
             self._log.discard()
+            del self._encoder
+            trim_heap()
 
     def write(self, frame: VideoFrame) -> None:
         """Encode the next frame, in order of presentation."""
