@@ -16,11 +16,11 @@ from mien.edit.raster import Floats
 
 FLOOR = 0.02
 """Added to gamma coded colours before their logarithm is taken."""
-_BANDS = (0.25, 0.12, 0.06, 0.03)
+_BANDS = (0.4, 0.15, 0.08, 0.04)
 """Sigmas in face widths: the first is the target's everywhere, finer ones only near the edge."""
 _LIMIT = 1.2
 """Largest logarithm of the gain (3.3 times as bright in gamma coded colours)."""
-_TONE_HUE, _TONE_LIGHTNESS = 0.3, 0.15
+_TONE_HUE, _TONE_LIGHTNESS = 0.4, 0.15
 """How much of the difference in skin colour stays the source's, well inside the face."""
 _TONE_REACH = 0.12
 """Sigma of the way from the edge to where the skin colour is the source's, in face widths."""

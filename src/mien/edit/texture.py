@@ -26,11 +26,11 @@ _KNOWN = (0.2, 0.4)
 """How squarely a texel must be seen: below the first it is unknown, above the second fully used."""
 _INNER = (0.06, 0.16)
 """Distance from the outline, in texture plane units, from which on a face shows nothing but itself."""
-_NEED = (0.05, 0.2)
+_NEED = (0.2, 0.5)
 """How squarely a texel is seen: below the first others fill in, above the second it stays as it is."""
 _BETTER = (0.05, 0.25)
 """How much more squarely another layer must show a texel to begin to fill in, and to do so fully."""
-_EVEN = 0.12
+_EVEN = 0.07
 """Sigma of the blur that tells light from detail when layers are joined, in texture plane units."""
 _FLOOR = 0.02
 
