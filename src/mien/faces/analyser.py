@@ -69,18 +69,20 @@ class FaceAnalyser:
         """
         self._shelf.warm(models)
 
-    def find(self, picture: Picture) -> list[Face]:
+    def find(self, picture: Picture, *, thorough: bool = True) -> list[Face]:
         """Every face of a picture, at any in-plane angle, largest first.
 
         Args:
             picture: RGB uint8 (height, width, 3), or a frame.
+            thorough: Look for faces that are far away *and* turned, too, if there are no others; this takes longer
+                than all the rest.
 
         Raises:
             ModelError, EngineError: a network cannot be loaded or run.
         """
         if faces := self.find_upright(picture):
             return faces
-        for search in detect.searches(picture, self._detector):
+        for search in detect.searches(picture, self._detector, thorough=thorough):
             if faces := self.confirm(picture, search()):
                 return faces
         return []

@@ -67,11 +67,11 @@ def detect_upright(picture: Picture, detectors: Detectors) -> list[Detection]:
     return distinct(found)
 
 
-def searches(picture: Picture, detectors: Detectors) -> list[Callable[[], list[Detection]]]:
+def searches(picture: Picture, detectors: Detectors, *, thorough: bool = True) -> list[Callable[[], list[Detection]]]:
     """Ever more laborious searches, for a picture in which no face was found upright: stop at the first that helps.
 
     Turned views, then the picture with a margin for a face that is larger than the picture, then tiles for far
-    faces, upright, then turned.
+    faces, upright, then (if `thorough`) turned.
     """
 
     def turned() -> list[Detection]:
@@ -86,7 +86,8 @@ def searches(picture: Picture, detectors: Detectors) -> list[Callable[[], list[D
         views = [_turned(tile, turn) for tile in tile_views(picture) for turn in quarters]
         return distinct(_detect(views, detectors("back"))) if views else []
 
-    return [turned, with_margin, lambda: in_tiles(0), lambda: in_tiles(1, 2, 3)]
+    quick = [turned, with_margin, lambda: in_tiles(0)]
+    return [*quick, lambda: in_tiles(1, 2, 3)] if thorough else quick
 
 
 def distinct(detections: Sequence[Detection], overlap: float = 0.3) -> list[Detection]:

@@ -176,7 +176,7 @@ class Tracker:
         """Look for faces that no track follows."""
         present = [track for track in self._tracks if track.present]
         if opening or (not present and passed(FULL_SEARCH_S, last_s, frame.time_s)):
-            found = self._analyser.find(frame)
+            found = self._analyser.find(frame, thorough=False)
         else:
             detections = self._analyser.detect(frame)
             known = [track.face.box for track in present]
