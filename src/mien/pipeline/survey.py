@@ -72,7 +72,7 @@ def survey_frames(frames: Iterable[Frame], analyser: FaceAnalyser) -> list[Sampl
     samples: list[Sample] = []
     for number, frame in enumerate(frames):
         patient = number < _PATIENCE and not samples
-        faces = analyser.find(frame) if patient else analyser.find_upright(frame)
+        faces = analyser.find(frame, thorough=False) if patient else analyser.find_upright(frame)
         embeddings = analyser.embed(frame, faces)
         samples += [
             Sample(frame.index, replace(face, embedding=embedding))
@@ -85,7 +85,7 @@ def save_samples(samples: Sequence[Sample], path: Path) -> None:
     """Keep a survey for a run that resumes.
 
     Raises:
-        OSError: the file cannot be written.
+        UnwritableError: no space, no permission.
     """
     content = io.BytesIO()
     np.savez(
