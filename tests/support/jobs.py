@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from mien.faces.face import Face
+from mien.recipe import Recipe
 from support.animate import Clip, Scene, beep, write_clip
 from support.people import STILLS, analyser, picture, still
 from support.scenes import crossing, talking_head
@@ -115,3 +116,24 @@ def packets(path: str | Path) -> list[tuple[int, int | None, int | None, bytes]]
     """Stream, time stamps and content of every packet of a file."""
     with av.open(str(path)) as container:
         return [(packet.stream_index, packet.pts, packet.dts, bytes(packet)) for packet in container.demux()]
+
+
+def job(target: str | Path, output: Path, **options: object) -> Recipe:
+    """The astronaut's face onto `target`."""
+    fields = {"target": str(target), "output": str(output), "sources": [ASTRONAUT]}
+    return Recipe.from_mapping({**fields, **options})
+
+
+def talking_job(material: Path, output: Path, **options: object) -> Recipe:
+    """The astronaut's face onto the talking clip, in segments of about a second."""
+    return job(material / "talking.mp4", output, **{"segment_seconds": 1, **options})
+
+
+def grown(box: NDArray[np.float32], by: float) -> tuple[slice, slice]:
+    """Rows and columns of a face's box grown by a part of its size on each side."""
+    left, top, right, bottom = (float(edge) for edge in box)
+    width, height = by * (right - left), by * (bottom - top)
+    return (
+        slice(max(int(top - height), 0), int(bottom + height) + 1),
+        slice(max(int(left - width), 0), int(right + width) + 1),
+    )

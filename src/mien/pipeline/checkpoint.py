@@ -95,7 +95,11 @@ class Checkpoint:
         return self.packets_path(segment).exists()
 
     def save_counts(self, segment: _Numbered, counts: Mapping[str, Any]) -> None:
-        """Keep what was counted in a segment; call it before its packets are published."""
+        """Keep what was counted in a segment; call it before its packets are published.
+
+        Raises:
+            UnwritableError: no space, no permission.
+        """
         write_atomically(self._counts_path(segment), json.dumps(counts).encode())
 
     def load_counts(self, segment: _Numbered) -> dict[str, Any]:
@@ -147,14 +151,17 @@ def write_atomically(path: Path, content: bytes) -> None:
     """Write so that `path` holds either all of `content` or what it held before, even after a power cut.
 
     Raises:
-        OSError: as the file system says.
+        UnwritableError: no space, no permission.
     """
     beside = path.with_name(path.name + ".part")
-    with beside.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    beside.replace(path)
+    try:
+        with beside.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(path)
+    except OSError as error:
+        raise UnwritableError(f"cannot keep parts of the job in {path.parent}: {error.strerror}") from error
 
 
 def content_digest(path: Path) -> str:
