@@ -261,6 +261,28 @@ def test_sound_that_starts_early_moves_nothing_in_matroska(tmp_path: Path) -> No
     assert [time for time, _ in late] == pytest.approx([time for time, _ in early], abs=0.0006)
 
 
+@pytest.mark.parametrize("name", ["steady.mp4", "steady.mkv", "uneven.mp4"])
+def test_avi_has_no_gaps_but_where_frames_are_late(tmp_path: Path, name: str) -> None:
+    target = variable(tmp_path / name) if "uneven" in name else clip(tmp_path / name, rate="30000/1001")
+    output = tmp_path / "out.avi"
+    _, warnings = rewrite(target, output)
+    assert any("variable" in warning for warning in warnings) == ("uneven" in name)
+    video = VideoSource(output)
+    shown = [float(frame.pts * video.time_base) for frame in video.frames()]
+    expected = times(target)
+    assert np.diff(shown) == pytest.approx(np.diff(expected), abs=0.0011)
+    assert output.stat().st_size < 3 * target.stat().st_size
+    assert int(streams(output, "v")[0]["nb_frames"]) == (90 if "uneven" in name else len(expected))
+
+
+@pytest.mark.parametrize("suffix", [".avi", ".ts"])
+def test_a_turn_that_cannot_be_noted_is_said(tmp_path: Path, suffix: str) -> None:
+    plain, target = clip(tmp_path / "plain.mp4"), tmp_path / "a.mp4"
+    ffmpeg("-i", plain, "-c", "copy", "-metadata:s:v", "rotate=90", target)
+    _, warnings = rewrite(target, tmp_path / f"out{suffix}")
+    assert any("90 degrees" in warning for warning in warnings)
+
+
 def test_cover_art_stays(tmp_path: Path) -> None:
     cover, target, output = tmp_path / "cover.png", tmp_path / "a.mp4", tmp_path / "out.mp4"
     ffmpeg(*source("64x64", seconds=0.04), "-frames:v", "1", cover)

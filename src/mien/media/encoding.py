@@ -21,7 +21,10 @@ from mien.errors import UnsupportedMediaError
 from mien.media.colour import MATRIX_BT601, MATRIX_BT709, RANGE_FULL, RANGE_LIMITED, ColourTags
 from mien.media.encoders import ALIASES, CONTAINERS, ENCODERS, LAMBDA, Encoder, encoder_options, quantiser
 from mien.media.info import VideoInfo
+from mien.media.orientation import Orientation
 from mien.media.planes import PixelLayout
+
+_FRACTIONS = ("time_base", "stream_base", "tick", "frame_rate", "sample_aspect_ratio")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +39,8 @@ class Encoding:
     pixel_format: str
     time_base: Fraction
     """Of the source's time stamps."""
+    stream_base: Fraction
+    """Of the output's video stream."""
     tick: Fraction
     """Of the encoder; `counted` encoders see frame numbers in it."""
     counted: bool
@@ -57,7 +62,7 @@ class Encoding:
     def to_mapping(self) -> dict[str, Any]:
         """Plain data for JSON."""
         plain = asdict(self)
-        for name in ("time_base", "tick", "frame_rate", "sample_aspect_ratio"):
+        for name in _FRACTIONS:
             plain[name] = str(plain[name])
         return plain
 
@@ -65,7 +70,7 @@ class Encoding:
     def from_mapping(cls, plain: Mapping[str, Any]) -> Encoding:
         """Inverse of `to_mapping`."""
         fields = dict(plain)
-        for name in ("time_base", "tick", "frame_rate", "sample_aspect_ratio"):
+        for name in _FRACTIONS:
             fields[name] = Fraction(fields[name])
         fields["tags"] = ColourTags(**fields["tags"])
         fields["options"] = tuple((key, value) for key, value in fields["options"])
@@ -153,6 +158,7 @@ def _encoding(
         height=info.stored_height,
         pixel_format=pixel_format,
         time_base=info.time_base,
+        stream_base=_stream_base(info, container),
         tick=1 / info.frame_rate.limit_denominator(1001) if counted else info.tick,
         counted=counted,
         frame_rate=info.frame_rate,
@@ -168,6 +174,13 @@ def _encoding(
         global_header=container not in ("avi", "mpegts"),
         display_matrix=info.display_matrix,
     )
+
+
+def _stream_base(info: VideoInfo, container: str) -> Fraction:
+    """AVI shows a frame every tick of its clock, so that a clock finer than the frame rate would fill it with gaps."""
+    if container != "avi":
+        return info.time_base
+    return 1 / info.frame_rate if info.steady else info.tick
 
 
 def _tags(info: VideoInfo, pixel_format: str) -> ColourTags:
@@ -220,6 +233,10 @@ _SQUARE = {"vp8", "vp9", "av1", "prores", "ffv1"}
 """Codecs that do not carry the shape of a pixel themselves, where FFmpeg's Matroska muxer is not told of it."""
 
 
+_UNTURNED = {"avi", "mpegts"}
+"""Containers without a display matrix."""
+
+
 def _format_warnings(
     info: VideoInfo, loss: int, pixel_format: str, encoder: Encoder, container: str
 ) -> tuple[str, ...]:
@@ -233,6 +250,10 @@ def _format_warnings(
             f"pixels of {info.sample_aspect_ratio} cannot be noted for {encoder.codec} in {container}: they will be"
             " shown square"
         )
+    if info.orientation != Orientation() and container in _UNTURNED:
+        notes.append(f"{container} cannot note that the picture is turned by {info.rotation} degrees: it will lie so")
+    if container == "avi" and not info.steady:
+        notes.append("avi knows no variable frame rate: frames are repeated to keep their times")
     if info.interlaced and encoder.codec not in ("h264", "mpeg4", "prores"):
         notes.append(f"{encoder.codec} is written as progressive frames: that the video is interlaced is not noted")
     return tuple(notes)
@@ -296,8 +317,8 @@ def add_video_stream(container: OutputContainer, encoding: Encoding) -> av.Video
     """Add the video stream to an output; its encoder opens with the header, for the header's sake only."""
     stream = cast(av.VideoStream, container.add_stream(encoding.encoder, encoding.frame_rate))
     configure(stream.codec_context, encoding)
-    stream.time_base = encoding.time_base
-    if encoding.display_matrix and encoding.container != "avi":
+    stream.time_base = encoding.stream_base
+    if encoding.display_matrix and encoding.container not in _UNTURNED:
         stream.set_display_matrix(encoding.display_matrix)
     return stream
 

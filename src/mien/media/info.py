@@ -58,6 +58,8 @@ class VideoInfo:
     time_base: Fraction
     tick: Fraction
     """Coarsest time base in which all frames' times are whole, counted from the first one."""
+    steady: bool
+    """True for a constant frame rate, rounding to the time base aside."""
     codec: str
     profile: str | None
     container: str
@@ -122,6 +124,7 @@ def describe(
         frame_rate=_frame_rate(stream, times, time_base),
         time_base=time_base,
         tick=common_time_base(times, time_base),
+        steady=_is_steady(times),
         codec=stream.codec_context.codec.canonical_name,
         profile=stream.codec_context.profile,
         container=container.format.name,
@@ -144,6 +147,11 @@ def _frame_rate(stream: VideoStream, times: NDArray[np.int64], time_base: Fracti
     if len(steps) and steps[0] > 0 and (steps == steps[0]).all():
         return 1 / (int(steps[0]) * time_base)
     return stream.average_rate or stream.guessed_rate or Fraction(25)
+
+
+def _is_steady(times: NDArray[np.int64]) -> bool:
+    ideal = np.linspace(times[0], times[-1], len(times))
+    return bool(np.abs(times - ideal).max() <= 1)
 
 
 def _orientation(matrix: tuple[int, ...] | None) -> Orientation | None:

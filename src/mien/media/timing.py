@@ -89,6 +89,9 @@ def read_index(container: InputContainer, stream: VideoStream) -> PacketIndex:
     except FFmpegError:
         complete = False
     presentation = container.format.name not in _NO_PRESENTATION_TIMES
+    if not presentation and shown == sorted(shown):
+        # The demuxer has guessed presentation times without knowing the order: only decoding times are real.
+        shown = [(dts, dts, key, duration) for _, dts, key, duration in shown]
     shown.sort()
     times = _rising(np.array([time for time, *_ in shown], np.int64))
     keyframes = tuple(
