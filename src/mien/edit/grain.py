@@ -16,7 +16,7 @@ _QUIET = 30
 """Percentile of detail on the skin that is taken for grain alone."""
 _QUIET_TO_MEAN = 2.1
 """Mean absolute value of a Gaussian over that percentile of its absolute value."""
-_STRUCTURE = 1.2
+_STRUCTURE = 0.9
 """Detail larger than this many times the grain, averaged over a few pixels, is a wrinkle or an edge: not carried."""
 _PATCH = 7
 """Side of that average, in pixels."""

@@ -16,7 +16,7 @@ from mien.faces import mesh
 
 _EDGE = 0.03
 """Sigma of the outline's soft edge, in face widths; all of the edge lies inside the outline."""
-_HOLE = 0.006
+_HOLE = 0.004
 """Sigma of the soft rim of eyes and mouth, in face widths."""
 _HALF = 2
 """The outline is drawn at this part of the resolution."""

@@ -29,7 +29,7 @@ _RIGID = np.diag(np.float32([1e-3, 3, 3]))
 """Ridge of the light's fit: slopes need evidence."""
 _TOLERANCE = (0.1, 0.05)
 """Differences of lightness and hue that every face shows, beyond its own spread."""
-_SPREADS = 1.6
+_SPREADS = 1.3
 _CHANGED = (0.7, 1.2)
 """Difference over tolerance at which something begins to be, and is, in front."""
 _LEARN, _LEARN_SPREAD = 0.06, 0.1
@@ -108,6 +108,6 @@ def _in_front(deviation: Floats, spread: Floats, comparable: NDArray[np.bool_]) 
     score = deviation / (np.float32(_TOLERANCE) + np.float32(_SPREADS) * spread)
     score = gaussian(np.maximum(score[..., 0], score[..., 1]), 1.0)
     change = smoothstep(*_CHANGED, score) * comparable * (inside_oval(FIELD) > 0.01) * (1 - features(FIELD))
-    solid = cv2.morphologyEx((change > 0.4).astype(np.float32), cv2.MORPH_OPEN, np.ones((3, 3), np.uint8))
-    change = over_features(change * dilated(cast(Floats, solid), 5))
+    solid = cv2.morphologyEx((change > 0.4).astype(np.float32), cv2.MORPH_OPEN, np.ones((5, 5), np.uint8))
+    change = over_features(change * dilated(cast(Floats, solid), 7))
     return cast(Floats, cv2.morphologyEx(change, cv2.MORPH_CLOSE, np.ones((5, 5), np.uint8)))

@@ -21,7 +21,7 @@ _LIDS = ((mesh.RIGHT_EYE, 33, 133, 159, 145), (mesh.LEFT_EYE, 263, 362, 386, 374
 """Of each eye: lid ring, outer and inner corner, middle of the upper and of the lower lid."""
 _JAW_SHARE, _JAW_FREE = 0.8, 0.8
 """The chin follows the opening between the lips by this share, beyond this opening (cm) that lips alone can make."""
-_MOUTH_SCALE = (0.75, 1.35)
+_MOUTH_SCALE = (0.7, 1.45)
 _LID_SCALE = (0.1, 2.5)
 _ROUNDS = 8
 _LEARN = 0.02

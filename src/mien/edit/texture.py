@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from mien.edit.fields import dilated, fill, gaussian, resize, smoothstep, weighted_blur
 from mien.edit.raster import Floats
-from mien.edit.regions import features, inside_oval
+from mien.edit.regions import features, inside_oval, polygon
 from mien.edit.skin import covered, learn_skin, look_of, skin_likelihood
-from mien.edit.topology import FIELD
+from mien.edit.topology import FIELD, plane
 from mien.edit.unroll import unroll, visibility
+from mien.faces import mesh
 
 SIDES = (256, 512, 1024)
 """Texture sizes; the smallest that keeps a picture's detail is taken."""
@@ -22,7 +23,7 @@ _DETAIL = 1.2
 """Texels a side for each pixel of the face's width."""
 _JUDGED = 2 * FIELD
 """Side of the textures in which hair and the like are told from skin."""
-_KNOWN = (0.2, 0.4)
+_KNOWN = (0.15, 0.32)
 """How squarely a texel must be seen: below the first it is unknown, above the second fully used."""
 _INNER = (0.06, 0.16)
 """Distance from the outline, in texture plane units, from which on a face shows nothing but itself."""
@@ -98,7 +99,7 @@ def join(layers: Sequence[Layer]) -> Joined:
     skin = _plain_skin(texture, facing)
     known = resize(smoothstep(*_KNOWN, facing), side, side)[..., None]
     whole = np.clip(texture * known + resize(skin, side, side) * (1 - known), 0, 1)
-    return Joined(whole.astype(np.float32), skin, facing)
+    return Joined(_closed(whole.astype(np.float32)), skin, facing)
 
 
 def _mirrored(one: Layer) -> Layer:
@@ -110,6 +111,17 @@ def _evening_gain(texture: Floats, facing: Floats, other: Layer) -> Floats:
     here, there = (np.log(resize(one, FIELD, FIELD) + np.float32(_FLOOR)) for one in (texture, other.texture))
     both = np.minimum(facing, other.facing)
     return np.exp(np.clip(weighted_blur(here - there, both, _EVEN * FIELD), -0.7, 0.7))
+
+
+def _closed(texture: Floats) -> Floats:
+    """The texture with eyes and mouth painted over from their rims: what is in them is the target's.
+
+    Without that the source's own irises and teeth would show as a line where the target's lids and lips close.
+    """
+    side = texture.shape[0]
+    rings = (mesh.RIGHT_EYE, mesh.LEFT_EYE, mesh.LIPS_INNER)
+    inside = np.max([polygon(plane()[ring] * side - 0.5, side, side) for ring in rings], axis=0)
+    return fill(texture, 1 - inside)
 
 
 def _plain_skin(texture: Floats, facing: Floats) -> Floats:
