@@ -90,32 +90,47 @@ def test_aliases(info: VideoInfo) -> None:
 
 
 @pytest.mark.parametrize(
-    ("codec", "have", "get", "warned"),
+    ("codec", "have", "kept", "get"),
     [
-        ("h264", "yuv420p", "yuv420p", False),
-        ("h264", "yuvj420p", "yuvj420p", False),
-        ("h264", "yuv422p10le", "yuv422p10le", False),
-        ("h264", "yuv420p12le", "yuv420p10le", True),
-        ("h264", "yuva420p", "yuv420p", True),
-        ("h264", "yuv440p", "yuv444p", True),
-        ("h264", "gray", "gray", False),
-        ("h264", "gbrp", "bgr0", False),
-        ("hevc", "yuv420p12le", "yuv420p12le", False),
-        ("hevc", "gbrp10le", "gbrp10le", False),
-        ("vp9", "yuva420p", "yuva420p", False),
-        ("av1", "yuv444p", "yuv420p", True),
-        ("prores", "yuv444p10le", "yuv444p10le", False),
-        ("ffv1", "yuv444p16le", "yuv444p16le", False),
-        ("ffv1", "rgb48le", "rgb48le", False),
+        ("h264", "yuv420p", "h264", "yuv420p"),
+        ("h264", "yuvj420p", "h264", "yuvj420p"),
+        ("h264", "yuv422p10le", "h264", "yuv422p10le"),
+        ("h264", "gray", "h264", "gray"),
+        ("h264", "gbrp", "h264", "bgr0"),
+        ("hevc", "yuv420p12le", "hevc", "yuv420p12le"),
+        ("hevc", "gbrp10le", "hevc", "gbrp10le"),
+        ("vp9", "yuva420p", "vp9", "yuva420p"),
+        ("prores", "yuv444p10le", "prores", "yuv444p10le"),
+        ("ffv1", "yuv444p16le", "ffv1", "yuv444p16le"),
+        ("ffv1", "rgb48le", "ffv1", "rgb48le"),
+        # Another codec where depth or colour resolution would be lost.
+        ("h264", "yuv420p12le", "hevc", "yuv420p12le"),
+        ("vp9", "yuv420p10le", "hevc", "yuv420p10le"),
+        ("av1", "yuv444p", "h264", "yuv444p"),
+        # And the nearest where nothing else helps.
+        ("h264", "yuva420p", "h264", "yuv420p"),
+        ("h264", "yuv440p", "h264", "yuv444p"),
+        ("h264", "yuv444p16le", "hevc", "yuv444p12le"),
     ],
 )
-def test_the_pixel_format_is_kept_or_the_nearest_is_said(
-    info: VideoInfo, codec: str, have: str, get: str, warned: bool
+def test_the_pixel_format_is_kept_or_what_changes_is_said(
+    info: VideoInfo, codec: str, have: str, kept: str, get: str
 ) -> None:
-    encoding = choose_encoding(replace(info, codec=codec, editing_format=have), ".mov" if codec == "prores" else ".mkv")
-    assert encoding.codec == codec
-    assert encoding.pixel_format == get
-    assert bool(encoding.warnings) == warned
+    suffix = ".mov" if codec == "prores" else ".mkv"
+    encoding = choose_encoding(replace(info, codec=codec, editing_format=have), suffix)
+    assert (encoding.codec, encoding.pixel_format) == (kept, get)
+    assert bool(encoding.warnings) == (kept != codec or (get != have and have != "gbrp"))
+
+
+def test_ten_bits_stay_in_webm(info: VideoInfo) -> None:
+    encoding = choose_encoding(replace(info, codec="vp9", editing_format="yuv420p10le"), ".webm")
+    assert (encoding.codec, encoding.pixel_format) == ("av1", "yuv420p10le")
+
+
+def test_a_codec_that_is_asked_for_is_used_and_its_loss_said(info: VideoInfo) -> None:
+    encoding = choose_encoding(replace(info, editing_format="yuv444p"), ".mp4", codec="av1")
+    assert encoding.pixel_format == "yuv420p"
+    assert any("yuv420p" in warning for warning in encoding.warnings)
 
 
 def test_full_range_formats_say_so(info: VideoInfo) -> None:

@@ -85,8 +85,9 @@ def choose_encoding(
 ) -> Encoding:
     """Settings for a video like `info` in a file named `suffix` (`.mp4`, ...), tried by opening the encoder.
 
-    `auto` keeps the target's codec where there is an encoder for it and the container takes it; else VP9 for WebM and
-    H.264 for the rest, which `Encoding.warnings` says. `crf` None is visually lossless.
+    `auto` keeps the target's codec where there is an encoder for it, the container takes it, and depth and colour
+    resolution can stay; else VP9 or AV1 for WebM and H.264 or HEVC for the rest, which `Encoding.warnings` says.
+    `crf` None is visually lossless.
 
     Raises:
         UnsupportedMediaError: unknown container or codec, a pairing that does not work, or bad settings.
@@ -103,47 +104,64 @@ def choose_encoding(
     if not encoders:
         known = sorted({encoder.codec for encoder in ENCODERS})
         raise UnsupportedMediaError(f"no encoder for codec '{codec}': use auto, {', '.join(known)}")
-    encoding, problem = _best(encoders, info, container, crf, preset)
-    if encoding is None:
-        raise UnsupportedMediaError(f"codec {codec} in {suffix} does not work: {problem}")
-    return encoding
+    choice = _best(encoders, info, container, crf, preset)
+    if isinstance(choice, str):
+        raise UnsupportedMediaError(f"codec {codec} in {suffix} does not work: {choice}")
+    return choice.encoding
+
+
+_VISIBLE_LOSS = 50
+"""Losses of a pixel format (see `_loss`) from which on another codec is better: depth, colour resolution, family."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    encoding: Encoding
+    loss: int
 
 
 def _choose_automatically(info: VideoInfo, container: str, crf: int | None, preset: str | None) -> Encoding:
-    fallback = "vp9" if container == "webm" else "h264"
-    own = [encoder for encoder in ENCODERS if encoder.codec == info.codec]
-    problem = f"there is no encoder for {info.codec}"
-    if own:
-        encoding, problem = _best(own, info, container, crf, preset)
-        if encoding:
-            return encoding
-    if info.codec != fallback:
-        others = [encoder for encoder in ENCODERS if encoder.codec == fallback]
-        encoding, other_problem = _best(others, info, container, crf, preset)
-        if encoding:
-            note = f"the target's codec {info.codec} is replaced by {fallback}: {problem}"
-            return replace(encoding, warnings=(note, *encoding.warnings))
-        problem = f"{problem}; {fallback}: {other_problem}"
-    raise UnsupportedMediaError(f"a video like the target cannot be written as {container}: {problem}")
+    problems: list[str] = []
+    choices: list[_Choice] = []
+    for codec in dict.fromkeys((info.codec, *_fallbacks(info, container))):
+        choice = _best([encoder for encoder in ENCODERS if encoder.codec == codec], info, container, crf, preset)
+        if isinstance(choice, _Choice):
+            choices.append(choice)
+            if choice.loss < _VISIBLE_LOSS:
+                break
+            problems.append(f"{codec} cannot hold {info.editing_format}")
+        else:
+            problems.append(choice)
+    if not choices:
+        raise UnsupportedMediaError(f"a video like the target cannot be written as {container}: {'; '.join(problems)}")
+    encoding = min(choices, key=lambda choice: choice.loss).encoding
+    if encoding.codec == info.codec:
+        return encoding
+    note = f"the target's codec {info.codec} is replaced by {encoding.codec}: {problems[0]}"
+    return replace(encoding, warnings=(note, *encoding.warnings))
+
+
+def _fallbacks(info: VideoInfo, container: str) -> tuple[str, str]:
+    """Codecs for what the target's own cannot do: those that players know best."""
+    if container == "webm":
+        return "vp9", "av1"
+    layout = PixelLayout.named(info.editing_format)
+    return ("hevc", "h264") if layout and layout.bits > 8 else ("h264", "hevc")
 
 
 def _best(
     encoders: Sequence[Encoder], info: VideoInfo, container: str, crf: int | None, preset: str | None
-) -> tuple[Encoding | None, str]:
-    """The encoder that keeps most of the pixel format, opened for a try; or None and why there is none."""
+) -> _Choice | str:
+    """The encoder that keeps most of the pixel format, opened for a try; or why there is none."""
     problem = ""
-    choices = [
-        (loss, encoder, pixel_format)
-        for encoder in encoders
-        if _exists(encoder.name)
-        for loss, pixel_format in [_closest_format(info, encoder)]
-    ]
-    for loss, encoder, pixel_format in sorted(choices, key=lambda choice: choice[0]):
+    formats = [(*_closest_format(info, encoder), encoder) for encoder in encoders if _exists(encoder.name)]
+    for loss, pixel_format, encoder in sorted(formats, key=lambda entry: entry[0]):
         encoding = _encoding(encoder, info, container, pixel_format, crf, preset)
         if (trouble := _try(encoding)) is None:
-            return replace(encoding, warnings=_format_warnings(info, loss, pixel_format, encoder, container)), ""
+            notes = _format_warnings(info, loss, pixel_format, encoder, container)
+            return _Choice(replace(encoding, warnings=notes), loss)
         problem = problem or trouble
-    return None, problem or "this installation has no encoder for it"
+    return problem or "this installation has no encoder for it"
 
 
 def _encoding(
@@ -254,6 +272,8 @@ def _format_warnings(
         notes.append(f"{container} cannot note that the picture is turned by {info.rotation} degrees: it will lie so")
     if container == "avi" and not info.steady:
         notes.append("avi knows no variable frame rate: frames are repeated to keep their times")
+    if (info.hdr_metadata.mastering or info.hdr_metadata.light_level) and encoder.codec not in ("h264", "hevc", "av1"):
+        notes.append(f"{encoder.codec} cannot carry the mastering display and light level of HDR: they are left out")
     if info.interlaced and encoder.codec not in ("h264", "mpeg4", "prores"):
         notes.append(f"{encoder.codec} is written as progressive frames: that the video is interlaced is not noted")
     return tuple(notes)
