@@ -67,14 +67,14 @@ def test_pose_and_rotation_are_inverse(yaw: float, pitch: float, roll: float):
     np.testing.assert_allclose(pose_of(rotation_of(Pose(yaw, pitch, roll))), (yaw, pitch, roll), atol=0.02)
 
 
-@pytest.mark.parametrize("dimensions", [2, 3])
-def test_a_similarity_is_found_again(dimensions: int):
+@pytest.mark.parametrize(("fit", "dimensions"), [(similarity_2d, 2), (similarity, 3)])
+def test_a_similarity_is_found_again(fit, dimensions: int):
     generator = np.random.default_rng(1)
     rotation = np.linalg.qr(generator.normal(size=(dimensions, dimensions)))[0]
     rotation[:, 0] *= np.sign(np.linalg.det(rotation))
     source = generator.normal(size=(40, dimensions)).astype(np.float32)
     target = 3.5 * source @ rotation.T + generator.normal(size=dimensions)
-    found = similarity(source, target.astype(np.float32))
+    found = fit(source, target.astype(np.float32))
     assert found.scale == pytest.approx(3.5, rel=1e-4)
     np.testing.assert_allclose(found.rotation, rotation, atol=1e-4)
     np.testing.assert_allclose(found.apply(source), target, atol=1e-4)
@@ -88,13 +88,34 @@ def test_a_similarity_never_mirrors():
     assert np.linalg.det(found.rotation) == pytest.approx(1, abs=1e-5)
 
 
-def test_weights_say_which_points_count():
-    source = np.random.default_rng(3).normal(size=(20, 3)).astype(np.float32)
+@pytest.mark.parametrize(("fit", "dimensions"), [(similarity_2d, 2), (similarity, 3)])
+def test_weights_say_which_points_count(fit, dimensions: int):
+    source = np.random.default_rng(3).normal(size=(20, dimensions)).astype(np.float32)
     target = source + 1
     target[0] += 100
     weights = np.ones(20, np.float32)
     weights[0] = 0
-    np.testing.assert_allclose(similarity(source, target, weights).apply(source)[1:], target[1:], atol=1e-4)
+    np.testing.assert_allclose(fit(source, target, weights).apply(source)[1:], target[1:], atol=1e-4)
+
+
+def test_in_the_plane_it_is_the_best_there_is():
+    generator = np.random.default_rng(5)
+    source = generator.normal(size=(30, 2)).astype(np.float32)
+    target = (1.7 * source @ rotation_of(Pose(0, 0, 50))[:2, :2].T + generator.normal(0, 0.3, (30, 2))).astype(
+        np.float32
+    )
+    found = similarity_2d(source, target)
+
+    def error(scale: float, degrees: float) -> float:
+        turn = rotation_of(Pose(0, 0, degrees))[:2, :2]
+        placed = scale * source @ turn.T
+        return float(np.square(placed - placed.mean(axis=0) - target + target.mean(axis=0)).sum())
+
+    angle = np.degrees(np.arctan2(found.rotation[1, 0], found.rotation[0, 0]))
+    best = error(found.scale, angle)
+    for change in (-0.01, 0.01):
+        assert error(found.scale + change, angle) > best
+        assert error(found.scale, angle + 30 * change) > best
 
 
 def test_a_face_without_its_pose_is_the_same_from_every_side():

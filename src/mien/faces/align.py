@@ -50,33 +50,31 @@ def similarity(source: Floats, target: Floats, weights: Floats | None = None) ->
     """The similarity that brings `source` nearest to `target` in weighted least squares (Umeyama 1991).
 
     Args:
-        source: (n, d) points, d = 2 or 3.
-        target: (n, d) where they should go.
+        source: (n, 3) points.
+        target: (n, 3) where they should go.
         weights: (n,) or None for equal ones.
     """
-    a, b = source.astype(np.float64), target.astype(np.float64)
-    w = np.ones(len(a)) if weights is None else weights.astype(np.float64)
-    w = (w / w.sum())[:, None]
-    mean_a, mean_b = (w * a).sum(0), (w * b).sum(0)
-    a, b = a - mean_a, b - mean_b
-    u, singular, v = np.linalg.svd((w * b).T @ a)
-    signs = np.ones(len(singular))
-    signs[-1] = np.sign(np.linalg.det(u) * np.linalg.det(v)) or 1.0  # a turn, never a reflection
+    a, b, w, mean_a, mean_b = _centred(source[:, :3], target[:, :3], weights)
+    u, singular, v = np.linalg.svd((w[:, None] * b).T @ a)
+    signs = np.array([1, 1, np.sign(np.linalg.det(u @ v))])  # a turn, never a reflection
     rotation = (u * signs) @ v
-    spread = (w * a * a).sum()
-    scale = float((singular * signs).sum() / spread) if spread > 0 else 1.0
-    shift = mean_b - scale * rotation @ mean_a
-    return Similarity(scale, rotation.astype(np.float32), shift.astype(np.float32))
+    spread = float(w @ (a * a).sum(axis=1))
+    scale = float(singular @ signs) / spread if spread > 0 else 1.0
+    return Similarity(scale, rotation.astype(np.float32), (mean_b - scale * rotation @ mean_a).astype(np.float32))
 
 
 def similarity_2d(source: Floats, target: Floats, weights: Floats | None = None) -> Similarity:
     """As `similarity`, of the first two coordinates of each point."""
-    return similarity(source[:, :2], target[:, :2], weights)
-
-
-def similarity_3d(source: Floats, target: Floats, weights: Floats | None = None) -> Similarity:
-    """As `similarity`, for points (n, 3)."""
-    return similarity(source[:, :3], target[:, :3], weights)
+    a, b, w, mean_a, mean_b = _centred(source[:, :2], target[:, :2], weights)
+    # In the plane, a turn with scale is one complex factor, and its least squares are a quotient.
+    spread = float(w @ (a * a).sum(axis=1))
+    along = float(w @ (a * b).sum(axis=1))
+    across = float(w @ (a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]))
+    length = math.hypot(along, across)
+    cosine, sine = (along / length, across / length) if length > 0 else (1.0, 0.0)
+    rotation = np.array([[cosine, -sine], [sine, cosine]])
+    scale = length / spread if spread > 0 else 1.0
+    return Similarity(scale, rotation.astype(np.float32), (mean_b - scale * rotation @ mean_a).astype(np.float32))
 
 
 def head_placement(landmarks: Floats) -> Similarity:
@@ -124,3 +122,16 @@ def to_canonical(landmarks: Floats, placement: Similarity | None = None) -> Floa
 def from_canonical(shape: Floats, placement: Similarity) -> Floats:
     """Put a face (n, 3) in the canonical mesh's axes (cm) back into the picture: (n, 3) pixels."""
     return placement.apply(shape * _TO_PICTURE_AXES)
+
+
+_Doubles = NDArray[np.float64]
+
+
+def _centred(
+    source: Floats, target: Floats, weights: Floats | None
+) -> tuple[_Doubles, _Doubles, _Doubles, _Doubles, _Doubles]:
+    """Both point sets about their weighted means, the weights (sum 1), and the two means."""
+    a, b = source.astype(np.float64), target.astype(np.float64)
+    w = np.full(len(a), 1 / len(a)) if weights is None else weights.astype(np.float64) / float(weights.sum())
+    mean_a, mean_b = w @ a, w @ b
+    return a - mean_a, b - mean_b, w, mean_a, mean_b
