@@ -28,9 +28,9 @@ _DTYPES: dict[int, type[np.generic]] = {
     10: np.float16,
 }
 """TensorProto.DataType to NumPy, of the types that weights have."""
-_GRAPH = 7  # of ModelProto
+_PRODUCER, _PRODUCER_VERSION, _GRAPH, _OPSETS = 2, 3, 7, 8  # of ModelProto
 _INITIALIZER, _INPUT, _OUTPUT = 5, 11, 12  # of GraphProto
-_DIMS, _DATA_TYPE, _NAME, _RAW_DATA = 1, 2, 8, 9  # of TensorProto
+_DIMS, _DATA_TYPE, _FLOATS, _INTEGERS, _NAME, _RAW_DATA = 1, 2, 4, 5, 8, 9  # of TensorProto
 _VARINT, _FIXED64, _LENGTH, _FIXED32 = 0, 1, 2, 5
 
 
@@ -96,6 +96,48 @@ class OnnxFile:
             raise ModelError(f"{path} is not an ONNX network, or only part of one") from error
 
     @property
+    def producer(self) -> str:
+        """The program that wrote the file, and its version; empty if it does not say."""
+        wanted = (_PRODUCER, _PRODUCER_VERSION)
+        return " ".join(
+            self._text(field) for field in self._model if field.number in wanted and field.end > field.first
+        )
+
+    @property
+    def opset(self) -> int:
+        """Version of ONNX's own operators; 0 if the file does not say."""
+        for field in self._model:
+            if field.number == _OPSETS:
+                parts = {part.number: part for part in _fields(self._bytes, field.first, field.end)}
+                if 2 in parts and (1 not in parts or self._text(parts[1]) in ("", "ai.onnx")):
+                    return parts[2].value
+        return 0
+
+    @property
+    def initializers(self) -> tuple[str, ...]:
+        """Names of all weights, in the file's order, however they are stored."""
+        tensors = (field for field in self._graph if field.number == _INITIALIZER)
+        names = ((part for part in self._parts(tensor) if part.number == _NAME) for tensor in tensors)
+        return tuple("".join(self._text(name) for name in name_fields) for name_fields in names)
+
+    def last_weight(self) -> NDArray[Any]:
+        """The last initializer, however it is stored; of the others nothing is read.
+
+        Raises:
+            ModelError: there is none, or its values are not in the file.
+        """
+        tensors = [field for field in self._graph if field.number == _INITIALIZER]
+        weight = self._weight(tensors[-1]) if tensors else None
+        if weight is not None:
+            return np.frombuffer(
+                self._bytes, np.dtype(_DTYPES[weight.data_type]), math.prod(weight.shape), weight.first
+            ).reshape(weight.shape)
+        try:
+            return self._listed_values(tensors[-1])
+        except (ValueError, IndexError) as error:
+            raise ModelError("the file's last weight is missing, or its values are in another file") from error
+
+    @property
     def weights(self) -> tuple[Weight, ...]:
         """Initializers whose data is one block of the file, in the file's order."""
         return tuple(weight for weight, _ in self._weights.values())
@@ -132,7 +174,7 @@ class OnnxFile:
     def _weight(self, tensor: _Field) -> Weight | None:
         shape: list[int] = []
         name, data_type, raw = "", 0, None
-        for field in _fields(self._bytes, tensor.first, tensor.end):
+        for field in self._parts(tensor):
             if field.number == _DIMS:
                 shape += _varints(self._bytes, field)
             elif field.number == _DATA_TYPE:
@@ -146,6 +188,19 @@ class OnnxFile:
         if math.prod(shape) * np.dtype(_DTYPES[data_type]).itemsize != raw.end - raw.first:
             raise ValueError(name)
         return Weight(name, data_type, tuple(shape), raw.first, raw.end)
+
+    def _listed_values(self, tensor: _Field) -> NDArray[Any]:
+        """Values of a weight that is stored as a list of numbers; float16 ones are listed as integers."""
+        shape, floats, integers = list[int](), list[NDArray[Any]](), list[int]()
+        for field in self._parts(tensor):
+            if field.number == _DIMS:
+                shape += _varints(self._bytes, field)
+            elif field.number == _FLOATS:
+                floats.append(np.frombuffer(self._bytes, np.float32, (field.end - field.first) // 4, field.first))
+            elif field.number == _INTEGERS:
+                integers += _varints(self._bytes, field)
+        values = np.concatenate(floats) if floats else np.array(integers, np.uint16).view(np.float16)
+        return values.reshape(shape)
 
     def _port(self, port: _Field) -> Port:
         name, data_type, shape = "", 0, list[int | str]()
@@ -167,6 +222,9 @@ class OnnxFile:
             if field.number == 2:
                 return self._text(field)
         return ""
+
+    def _parts(self, field: _Field) -> Iterator[_Field]:
+        return _fields(self._bytes, field.first, field.end)
 
     def _inside(self, outer: _Field, number: int) -> Iterator[_Field]:
         for field in _fields(self._bytes, outer.first, outer.end):

@@ -6,7 +6,7 @@ import hashlib
 import queue
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -116,10 +116,9 @@ class OpenVinoSession:
             self._variants.clear()
 
     def _run_part(self, inputs: Tensors) -> dict[str, NDArray[np.float32]]:
-        arrays = {name: np.ascontiguousarray(value, np.float32) for name, value in inputs.items()}
-        variant = self._variant(len(next(iter(arrays.values()))))
+        variant = self._variant(len(next(iter(inputs.values()))))
         try:
-            return variant.run(arrays)
+            return variant.run(inputs)
         except RuntimeError as error:
             raise EngineError(f"{self._model} failed on {self._ran.device}: {error}") from error
 
@@ -149,8 +148,8 @@ class OpenVinoSession:
 
     def _compile(self, bound: int) -> _Variant:
         network, file = self._read()
-        network.reshape({port: _bounded(port.partial_shape, bound) for port in network.inputs})
         try:
+            network.reshape({port: _bounded(port.partial_shape, bound) for port in network.inputs})
             compiled = core().compile_model(network, self._device.engine_name, self._config)
         except RuntimeError as error:
             raise EngineError(
@@ -209,10 +208,13 @@ class _Variant:
         self._file = file  # The weights that it was made from may still be in there.
         self.precision = _actual_precision(compiled)
         self.inputs = {port.any_name: port.partial_shape for port in compiled.inputs}
+        self._types = {port.any_name: port.element_type.to_dtype() for port in compiled.inputs}
         self._outputs = outputs
         self._requests: queue.SimpleQueue[ov.InferRequest] = queue.SimpleQueue()
 
-    def run(self, arrays: Mapping[str, NDArray[np.float32]]) -> dict[str, NDArray[np.float32]]:
+    def run(self, inputs: Tensors) -> dict[str, NDArray[np.float32]]:
+        # A few networks of the field have an input of another type, such as one float64.
+        arrays = {name: np.ascontiguousarray(value, self._types[name]) for name, value in inputs.items()}
         request = self._take_request()
         try:
             # Tensors share the arrays' memory: the arrays outlive the call.
