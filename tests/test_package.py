@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import mien
-from mien.models.catalogue import BUNDLED_FOLDER, catalogue
+from mien.models.catalogue import BUNDLED_FOLDER, bundled
 
 ROOT = Path(__file__).resolve().parent.parent
 HEAVY = ("numpy", "cv2", "av", "openvino", "PIL")
@@ -54,7 +54,7 @@ def test_the_wheel_carries_the_licences(wheel: zipfile.ZipFile) -> None:
     listed = set(fields.get_all("License-File") or ())
     assert fields["License-Expression"] == "Apache-2.0"
     assert {"LICENSE", "NOTICE"} <= listed
-    assert {f"src/mien/models/bundled/{entry.licence_file}" for entry in catalogue().values()} <= listed
+    assert {f"src/mien/models/bundled/{entry.licence_file}" for entry in bundled().values()} <= listed
     folder = name.removesuffix("METADATA") + "licenses/"
     assert {folder + file for file in listed} <= set(wheel.namelist())
 
@@ -81,7 +81,7 @@ def test_bundled_files_are_those_of_the_sums() -> None:
 
 
 def test_the_catalogue_agrees_with_the_files() -> None:
-    entries = catalogue().values()
+    entries = bundled().values()
     assert {entry.file for entry in entries} == {path.name for path in BUNDLED_FOLDER.glob("*.onnx")}
     for entry in entries:
         entry.verify()
@@ -103,7 +103,7 @@ def test_bundled_arrays_have_their_shapes() -> None:
 def test_notice_and_readme_name_every_network() -> None:
     for document in ("NOTICE", "README.md"):
         text = (ROOT / document).read_text(encoding="utf-8")
-        for entry in catalogue().values():
+        for entry in bundled().values():
             assert entry.file.removesuffix("_fp16w.onnx") in text, f"{document} does not name {entry.file}"
             assert entry.licence in text
 

@@ -8,7 +8,7 @@ from mien.cli import checks, doctor, main
 from mien.cli.checks import Check, run_checks
 from mien.errors import ModelError
 from mien.media.capabilities import Support
-from mien.models.catalogue import CatalogueEntry, catalogue
+from mien.models.catalogue import BundledEntry, bundled
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +26,7 @@ def test_this_installation_is_sound(capsys):
 
 
 def test_every_network_of_the_catalogue_is_verified(found):
-    assert [check.name for check in found if check.topic == "models"] == list(catalogue())
+    assert [check.name for check in found if check.topic == "models"] == list(bundled())
     assert all(check.state == "ok" for check in found if check.topic == "models")
 
 
@@ -44,7 +44,7 @@ def test_a_damaged_network_breaks_the_installation(monkeypatch, capsys):
     def verify(self):
         raise ModelError(f"{self.id} is damaged")
 
-    monkeypatch.setattr(CatalogueEntry, "verify", verify)
+    monkeypatch.setattr(BundledEntry, "verify", verify)
     assert main(["doctor"]) == 1
     shown = capsys.readouterr().out
     assert "broken" in shown

@@ -35,7 +35,7 @@ def test_the_same_as_json(talk, hopper, capsys):
     assert main(["plan", str(hopper), str(talk), "-o", "result.mp4", "--segment-seconds", "1", "--json"]) == 0
     plan = json.loads(capsys.readouterr().out)
     assert (plan["frames"], plan["kind"], plan["output"], plan["segments"]) == (50, "video", "result.mp4", 2)
-    assert {model["role"] for model in plan["models"]} >= {"detector", "landmarks", "identity"}
+    assert {model["role"] for model in plan["models"]} >= {"detector", "landmarker", "recogniser"}
 
 
 def test_without_an_output_a_free_name_beside_the_target_is_planned(astronaut, hopper, capsys):

@@ -3,15 +3,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import mien.models
 from mien.engine import mapped as mapped_module
 from mien.engine.device import core
 from mien.engine.mapped import read_mapped
 from mien.engine.onnx_file import OnnxFile
 from mien.engine.runtime import ov
 from mien.errors import ModelError
-from mien.models.catalogue import catalogue
 
-FILES = sorted({entry.path for entry in catalogue().values() if entry.path.suffix == ".onnx"})
+FILES = sorted((Path(mien.models.__file__).parent / "bundled").glob("*.onnx"))
 files = pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 
 

@@ -79,9 +79,9 @@ def _devices() -> Iterator[Check]:
 
 
 def _models() -> Iterator[Check]:
-    from mien.models.catalogue import catalogue
+    from mien.models.catalogue import bundled
 
-    for entry in catalogue().values():
+    for entry in bundled().values():
         try:
             entry.verify()
         except ModelError as error:

@@ -1,4 +1,8 @@
-"""The networks that come with mien: what each is, where it comes from, and whether its file is intact."""
+"""What networks there are: those that come with mien, those of the field, and the families that adapters know.
+
+`catalogue.toml` lists what is bundled, `field.toml` what users own or download. Nothing here looks at a user's disk;
+that is the store's work (`mien.models.store`).
+"""
 
 from __future__ import annotations
 
@@ -7,39 +11,64 @@ import hashlib
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from mien.errors import ModelError
 
 BUNDLED_FOLDER = Path(__file__).parent / "bundled"
 
+Permission = Literal["commercial", "non-commercial", "research", "unknown"]
+"""What use of a network's results its licence permits. Copyleft licences permit commercial use."""
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CatalogueEntry:
     """One network."""
 
     id: str
     role: str
-    """What it is for: `detector`, `landmarks`, `identity`, `person_mask`, `upscale`, `content_gate`."""
+    """What it is for: `detector`, `landmarker`, `recogniser`, `swapper`, ..."""
     family: str
-    """Which adapter knows its contract: the module of that name in `mien.models`."""
+    """Which adapter knows its contract: of a bundled network the module of that name in `mien.models`, of others the
+    adapter of that name in `mien.models.families`."""
     summary: str
     """One sentence for people."""
     file: str
-    """File name in the folder of bundled networks."""
-    bytes: int
-    """Size of the file."""
-    sha256: str
+    """Usual name of the file."""
+    aliases: tuple[str, ...] = ()
+    """Other names under which the same file is found."""
+    bytes: int | None
+    """Size of the file, if it is known exactly."""
+    sha256: str | None
+    """Of the file, if it is known."""
     licence: str
-    """SPDX identifier of the weights' licence."""
-    licence_file: str
-    """Text of the licence, beside the file."""
+    """SPDX identifier of the weights' licence, or its name."""
+    permits: Permission
     origin: str
-    """Which public file the network was converted from."""
-    parameters: int
+    """Who made the network, or which public file it was converted from."""
+    contract: str
+    """What goes in and what comes out, for people."""
+    parameters: int | None = None
     """Number of weights, roughly."""
-    precisions: tuple[str, ...]
-    """Of `fp32`, `bf16`: those in which the network's quality holds."""
+    operations: int | None = None
+    """Multiply-adds for one item, roughly."""
+    precisions: tuple[str, ...] = ("fp32",)
+    """Of `fp32`, `bf16`, `fp16`: those in which the network's quality is known to hold."""
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Every name under which the file is looked for, the usual one first."""
+        return self.file, *self.aliases
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BundledEntry(CatalogueEntry):
+    """A network that comes with mien: its size and hash are known, its licence's text lies beside it."""
+
+    bytes: int
+    sha256: str
+    licence_file: str
+    """Text of the licence, in the folder of bundled networks."""
 
     @property
     def path(self) -> Path:
@@ -76,23 +105,61 @@ class CatalogueEntry:
             raise ModelError(f"{self.id} is damaged: the SHA-256 of {self.path} is {digest}; install mien again")
 
 
+@dataclass(frozen=True, slots=True)
+class FamilyFacts:
+    """What all networks of a family of the field share."""
+
+    name: str
+    role: str
+    contract: str
+
+
 @functools.cache
+def bundled() -> dict[str, BundledEntry]:
+    """The networks that come with mien by id, in the order of the file."""
+    return {fields["id"]: BundledEntry(**_tuples(fields)) for fields in _read("catalogue.toml")["model"]}
+
+
+@functools.cache
+def field_models() -> dict[str, CatalogueEntry]:
+    """The networks of the field that users bring, by id, in the order of the file."""
+    tables = _read("field.toml")
+    unknown = {"bytes": None, "sha256": None}
+    return {
+        fields["id"]: CatalogueEntry(**_tuples({**unknown, **tables["family"][fields["family"]], **fields}))
+        for fields in tables["model"]
+    }
+
+
+@functools.cache
+def families() -> dict[str, FamilyFacts]:
+    """The families of the field by name: any file of one of them can be used."""
+    return {
+        name: FamilyFacts(name, fields["role"], fields["contract"])
+        for name, fields in _read("field.toml")["family"].items()
+    }
+
+
 def catalogue() -> dict[str, CatalogueEntry]:
-    """All entries by id, in the order of the file."""
-    text = (Path(__file__).parent / "catalogue.toml").read_text(encoding="utf-8")
-    tables: list[dict[str, Any]] = tomllib.loads(text)["model"]
-    for fields in tables:
-        fields["precisions"] = tuple(fields["precisions"])
-    return {fields["id"]: CatalogueEntry(**fields) for fields in tables}
+    """Every network that mien knows of by itself, by id: the bundled ones first."""
+    return {**bundled(), **field_models()}
 
 
-def find_model(model: str) -> CatalogueEntry:
-    """The entry with the id `model`.
+def find_model(model: str) -> BundledEntry:
+    """The bundled network with the id `model`.
 
     Raises:
         ModelError: there is none; the message names those that are.
     """
     try:
-        return catalogue()[model]
+        return bundled()[model]
     except KeyError:
-        raise ModelError(f"there is no network '{model}': the catalogue has {', '.join(catalogue())}") from None
+        raise ModelError(f"there is no network '{model}': mien comes with {', '.join(bundled())}") from None
+
+
+def _read(name: str) -> dict[str, Any]:
+    return tomllib.loads((Path(__file__).parent / name).read_text(encoding="utf-8"))
+
+
+def _tuples(fields: dict[str, Any]) -> dict[str, Any]:
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}
