@@ -261,6 +261,16 @@ def test_a_session_that_left_is_referred_to_by_nobody():
     assert gone() is None
 
 
+def test_without_a_meter_what_is_expected_counts():
+    memory = FakeMemory()
+    residency = Residency(100 * MIB, meter=None, release=FakeNetwork.release)
+    for key in ("a", "b"):
+        with residency.lease(key, memory.loader(key, MIB), expected_bytes=60 * MIB):
+            pass
+    assert [(resident.key, resident.held_bytes) for resident in residency.residents] == [("b", 60 * MIB)]
+    assert residency.warnings == []
+
+
 def test_eight_threads_at_once_load_each_network_once():
     desk = Desk(100)
     together = threading.Barrier(8)

@@ -19,11 +19,11 @@ NOISE_BYTES = 16 * 1024**2
 class Footprint:
     """Bytes of networks by key. One load or drop at a time: the caller sees to that."""
 
-    def __init__(self, meter: Meter, shrink: Sequence[Callable[[], None]]) -> None:
+    def __init__(self, meter: Meter | None, shrink: Sequence[Callable[[], None]]) -> None:
         """Start with nothing known.
 
         Args:
-            meter: Tells what is in use where the networks live.
+            meter: Tells what is in use where the networks live; without one, what was expected is taken for true.
             shrink: Called when memory was not given back, e.g. to shrink arenas.
         """
         self._meter = meter
@@ -43,6 +43,8 @@ class Footprint:
 
     def load(self, key: str, loader: Callable[[], S], expected_bytes: int) -> tuple[S, int]:
         """The loader's session and the bytes it holds: what the meter rose by, and retained memory it took unseen."""
+        if self._meter is None:
+            return loader(), expected_bytes
         before_bytes = self._meter.used_bytes()
         session = loader()
         risen_bytes = max(0, self._meter.used_bytes() - before_bytes)
@@ -55,6 +57,9 @@ class Footprint:
 
     def drop(self, held_bytes: int, release: Callable[[], None]) -> int:
         """Release a network of so many bytes; returns what the process kept of them, 0 if it is within the noise."""
+        if self._meter is None:
+            release()
+            return 0
         before_bytes = self._meter.used_bytes()
         release()
         kept_bytes = held_bytes - (before_bytes - self._meter.used_bytes())
@@ -74,6 +79,8 @@ class Footprint:
 
         It cannot be more than what has come to the process, beside its networks, since it held least.
         """
+        if self._meter is None:
+            return
         other_bytes = self._meter.used_bytes() - held_bytes
         least = other_bytes if self._least_other_bytes is None else min(self._least_other_bytes, other_bytes)
         self._least_other_bytes = least

@@ -19,6 +19,9 @@ from mien.errors import UsageError
 AUTO_SHARE = 0.7
 """Share of the free memory that models may take unasked: the rest is for frames, encoders and the neighbours."""
 
+SMAPS = Path("/proc/self/smaps_rollup")
+"""See proc(5); Linux 4.14 and later."""
+
 _UNITS = {
     "b": 1,
     **{f"{letter}b": 1000**power for power, letter in enumerate("kmgt", 1)},
@@ -55,7 +58,7 @@ class ProcessMeter:
         Raises:
             OSError: the system does not tell (only Linux does).
         """
-        return _kibibytes(Path("/proc/self/smaps_rollup"))["Pss"]
+        return _kibibytes(SMAPS)["Pss"]
 
 
 class SumMeter:
@@ -67,6 +70,11 @@ class SumMeter:
     def used_bytes(self) -> int:
         """The sum of what they tell."""
         return sum(meter.used_bytes() for meter in self._meters)
+
+
+def process_meter() -> ProcessMeter | None:
+    """The meter of this process; None where the system does not tell."""
+    return ProcessMeter() if SMAPS.exists() else None
 
 
 def machine_memory() -> Memory | None:

@@ -100,7 +100,7 @@ class Residency(Generic[S]):
         self,
         budget_bytes: int,
         *,
-        meter: Meter,
+        meter: Meter | None,
         idle_s: float | None = None,
         clock: Callable[[], float] = time.monotonic,
         timer: Timer = daemon_timer,
@@ -112,7 +112,7 @@ class Residency(Generic[S]):
 
         Args:
             budget_bytes: The most that networks may hold together.
-            meter: Tells what is in use where the networks live.
+            meter: Tells what is in use where the networks live; without one, what was expected is taken for true.
             idle_s: Networks unused for so long leave; None keeps them.
             clock: Seconds that never go back.
             timer: Used with `idle_s` only.
@@ -204,18 +204,22 @@ class Residency(Generic[S]):
     def _take(self, key: str, loader: Callable[[], S], expected_bytes: int) -> _Held[S]:
         ticket = _Ticket(threading.get_ident(), key, expected_bytes)
         with self._changed:
-            while not self._may_use(ticket):
-                if ticket not in self._queue:
-                    self._queue.append(ticket)
-                victims = self._turn(ticket)
-                if victims is not None:
-                    break
-                self._refuse_if_stuck(ticket)
-                self._changed.wait()
-            else:
-                self._leave_queue(ticket)
-                self._held[key].owners.append(ticket.owner)
-                return self._held[key]
+            try:
+                while not self._may_use(ticket):
+                    if ticket not in self._queue:
+                        self._queue.append(ticket)
+                    victims = self._turn(ticket)
+                    if victims is not None:
+                        break
+                    self._refuse_if_stuck(ticket)
+                    self._changed.wait()
+                else:
+                    self._held[key].owners.append(ticket.owner)
+                    return self._held[key]
+            finally:
+                if ticket in self._queue:
+                    self._queue.remove(ticket)
+                    self._changed.notify_all()
         return self._load(ticket, loader, victims)
 
     def _may_use(self, ticket: _Ticket) -> bool:
@@ -224,7 +228,7 @@ class Residency(Generic[S]):
         return self._holds(ticket) or not any(ticket.key in other.leaving for other in self._queue)
 
     def _turn(self, ticket: _Ticket) -> list[_Held[S]] | None:
-        """Those to drop if it is this ticket's turn to load (it then has left the queue), else None."""
+        """Those to drop if it is this ticket's turn to load, else None."""
         if self._moving or ticket.key in self._held or not self._is_next(ticket):
             return None
         decision = self._decide(ticket)
@@ -232,12 +236,10 @@ class Residency(Generic[S]):
             self._footprint.settle(self._held_bytes())
             decision = self._decide(ticket)
         if isinstance(decision, Refuse):
-            self._leave_queue(ticket)
             raise self._refusal(ticket.key, self._need_bytes(ticket))
         if isinstance(decision, Wait):
             ticket.leaving = decision.leaving
             return None
-        self._leave_queue(ticket)
         self._moving = True
         return [self._held.pop(victim) for victim in decision.evict]
 
@@ -256,11 +258,6 @@ class Residency(Generic[S]):
     def _holds(self, ticket: _Ticket) -> bool:
         return any(ticket.owner in held.owners for held in self._held.values())
 
-    def _leave_queue(self, ticket: _Ticket) -> None:
-        if ticket in self._queue:
-            self._queue.remove(ticket)
-            self._changed.notify_all()
-
     def _refuse_if_stuck(self, ticket: _Ticket) -> None:
         holders = [other for other in self._queue if self._holds(other)]
         owners = {owner for held in self._held.values() for owner in held.owners}
@@ -268,7 +265,6 @@ class Residency(Generic[S]):
             return
         if any(self._may_use(other) or isinstance(self._decide(other), Admit) for other in holders):
             return
-        self._leave_queue(ticket)
         in_use = [held for held in self._held.values() if held.owners]
         smallest_bytes = sum(held.held_bytes for held in in_use) + self._need_bytes(ticket)
         raise UsageError(

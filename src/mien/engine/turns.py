@@ -97,6 +97,5 @@ def _plan(
 
 def _wanted_frames(load_s: float, frame_s: float, most_frames: int) -> int:
     """Frames of a chunk over which loading is `LOADING_SHARE` of the time."""
-    if not frame_s:
-        return most_frames
-    return math.ceil(load_s * (1 - LOADING_SHARE) / (LOADING_SHARE * frame_s))
+    work_s = load_s * (1 - LOADING_SHARE) / LOADING_SHARE
+    return most_frames if work_s >= most_frames * frame_s else math.ceil(work_s / frame_s)
