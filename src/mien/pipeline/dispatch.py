@@ -43,12 +43,13 @@ def run_job(recipe: Recipe, workshop: Workshop, *, progress: ProgressCallback, c
     meter = Meter(workshop.analyser.sessions)
     for warning in workshop.analyser.warnings:
         report.warn(warning)
+    job = Job(recipe, workshop, report, meter, progress, cancelled)
     try:
         with _single_threaded_pixels():
-            run(Job(recipe, workshop, report, meter, progress, cancelled))
+            run(job)
     except KeyboardInterrupt as error:
         raise Interrupted("stopped by Ctrl-C") from error
-    meter.fill(report, workshop.analyser.sessions)
+    meter.fill(report, workshop.analyser.sessions, job.frames_made)
     return report
 
 

@@ -46,6 +46,8 @@ class Job:
     cancelled: Callable[[], bool]
     roles: tuple[SourceFace, ...] = field(default=())
     """Whose faces appear; a role's number is its place here."""
+    frames_made: int = 0
+    """Frames written by this run; those of an earlier one that is resumed are not."""
 
     @contextmanager
     def stage(self, name: str, words: str) -> Generator[None]:
@@ -115,13 +117,13 @@ class Job:
         """Measures results against this job's sources."""
         return Monitor(self.workshop.analyser, {number: role.embedding for number, role in enumerate(self.roles)})
 
-    def account(self, tallies: Sequence[Tally], execution: Execution | None) -> None:
+    def account(self, tallies: Sequence[Tally], execution: Execution) -> None:
         """Write what was counted and how long stages took into the report."""
         summarise(tallies, self.report)
-        if execution is not None:
-            self.report.stages |= execution.busy_seconds
-            if execution.first_done is not None:
-                self.report.first_frame_seconds = execution.first_done - self.meter.began
+        self.frames_made = execution.items
+        self.report.stages |= execution.busy_seconds
+        if execution.first_done is not None:
+            self.report.first_frame_seconds = execution.first_done - self.meter.began
 
     def require_faces(self) -> None:
         """Decide what it means that no face was replaced.

@@ -28,12 +28,12 @@ class Meter:
         """`time.perf_counter()` at the start."""
         return self._began
 
-    def fill(self, report: Report, sessions: Sequence[Session]) -> None:
-        """Set time, memory, models and cost of `report` (frames, media seconds and price are already there)."""
+    def fill(self, report: Report, sessions: Sequence[Session], frames_made: int) -> None:
+        """Set time, memory, models and cost of `report` (media seconds and price are already there)."""
         report.seconds = time.perf_counter() - self._began
         report.cpu_seconds = time.process_time() - self._cpu_began
         report.peak_memory_bytes = peak_memory_bytes()
-        report.frames_per_second = report.frames / report.seconds
+        report.frames_per_second = frames_made / report.seconds
         report.models = [use for session in sessions if (use := self._use(session)).calls]
         if report.price_per_hour is not None:
             report.cost = report.seconds / 3600 * report.price_per_hour

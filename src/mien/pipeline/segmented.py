@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Any, Protocol
 
@@ -107,7 +107,7 @@ def run_segments(
     tick: Callable[[int], None] | None = None,
     cancelled: Callable[[], bool] | None = None,
 ) -> Execution:
-    """Make the packets of all `unfinished` segments, in order of time.
+    """Make the packets of all `unfinished` segments, in order of time; `items` of the result are frames written.
 
     Raises:
         Interrupted: `cancelled` said so. Segments that were complete stay.
@@ -124,7 +124,8 @@ def run_segments(
             if tick is not None:  # Frames decoded for a rehearsal alone are no progress.
                 tick(encoder.written)
 
-        return execute(_tasks(unfinished, wiring), stages, tick=tell, cancelled=cancelled)
+        execution = execute(_tasks(unfinished, wiring), stages, tick=tell, cancelled=cancelled)
+    return replace(execution, items=encoder.written)
 
 
 def stretches(unfinished: Sequence[Span]) -> list[list[Span]]:

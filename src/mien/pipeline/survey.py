@@ -17,7 +17,7 @@ from mien.media.video import VideoSource
 from mien.pipeline.checkpoint import write_atomically
 from mien.pipeline.samples import spread
 
-LOOKS = 16
+LOOKS = 12
 """Frames that are looked at, at most."""
 THOROUGH_LOOKS = 200
 """The same where somebody asked for was not among those."""
