@@ -174,6 +174,24 @@ def test_pixels_that_are_not_square(tmp_path: Path) -> None:
             assert streams(tmp_path / name, "v")[0]["sample_aspect_ratio"] == "4:3"
 
 
+@pytest.mark.parametrize("size", ["192x108", "1280x720"])
+def test_rgb_in_a_codec_without_it_keeps_its_colours(tmp_path: Path, size: str) -> None:
+    target, output = tmp_path / "a.mov", tmp_path / "out.mp4"
+    ffmpeg("-f", "lavfi", "-i", f"color=0xC05030:s={size}:r=25:d=0.12", "-c:v", "qtrle", target)
+    encoding, _ = rewrite(target, output, codec="av1", preset="10")
+    assert encoding.tags.matrix == (6 if size == "192x108" else 1)
+    assert next(VideoSource(output).frames()).display()[50, 50] == pytest.approx((0xC0, 0x50, 0x30), abs=4)
+    shown = tmp_path / "shown.png"
+    ffmpeg("-i", output, "-frames:v", "1", shown)  # An outside judge.
+    assert next(VideoSource(clip_of(shown)).frames()).display()[50, 50] == pytest.approx((0xC0, 0x50, 0x30), abs=4)
+
+
+def clip_of(picture: Path) -> Path:
+    path = picture.with_suffix(".mov")
+    ffmpeg("-i", picture, "-c:v", "qtrle", path)
+    return path
+
+
 def test_interlaced_video_stays_so(tmp_path: Path) -> None:
     target = clip(tmp_path / "a.mp4", *h264("-flags", "+ildct+ilme", "-x264opts", "tff=1"), seconds=0.4)
     encoding, _ = rewrite(target, tmp_path / "out.mp4")
