@@ -36,7 +36,7 @@ class Window(NamedTuple):
     @property
     def corner(self) -> Floats:
         """(2,) x, y of its first pixel."""
-        return np.float32([self.pixels[1].start, self.pixels[0].start])
+        return np.array([self.pixels[1].start, self.pixels[0].start], np.float32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +151,7 @@ def draw(canvas: Canvas, window: Window, points: Floats, facing: Floats) -> Draw
     attributes[:, 3] = np.arange(len(whole)) >= FACE_POINTS
     (top, bottom), (left, right) = ((one.start, one.stop) for one in window.cells)
     rows, columns = bottom - top, right - left
-    at = canvas.to_grid(whole[:, :2]) - np.float32([left, top])
+    at = canvas.to_grid(whole[:, :2]) - np.array([left, top], np.float32)
     coverage = rasterise(at, draw_order(whole), rows, columns)
     values = np.zeros((rows * columns, 4), np.float32)
     values[:, 3] = 2

@@ -83,7 +83,7 @@ def fill(field: Floats, weight: Floats) -> Floats:
     if min(height, width) <= 2 or weight.min() > 0.999:
         mean = (field * share).sum(axis=(0, 1)) / max(float(weight.sum()), _EMPTY)
         return field * share + mean.astype(np.float32) * (1 - share)
-    stacked = cv2.pyrDown(np.concatenate([field * share, share], axis=2))
+    stacked = cast(Floats, cv2.pyrDown(np.concatenate([field * share, share], axis=2)))
     total = stacked[..., -1:]
     small = fill(stacked[..., :-1] / np.maximum(total, _EMPTY), np.clip(total[..., 0] * 2, 0, 1))
     return field * share + cast(Floats, cv2.pyrUp(small, dstsize=(width, height))) * (1 - share)

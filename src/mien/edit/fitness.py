@@ -35,7 +35,7 @@ def trouble(picture: NDArray[np.uint8], face: Face) -> str | None:
         return (
             f"the face is tiny, {distance:.0f} pixels between the eyes, use a larger picture (at least 16, better 60)"
         )
-    points = face.landmarks[:468] - np.float32([0.5, 0.5, 0])
+    points = face.landmarks[:468] - np.array([0.5, 0.5, 0], np.float32)
     texture = unroll(picture, points, _SIDE)
     seen = visibility(points, picture.shape[:2], _SIDE)
     if sharpness(texture) < MIN_SHARPNESS:

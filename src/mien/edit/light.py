@@ -66,7 +66,7 @@ def _robust_mean(difference: Floats, trust: Floats) -> Floats:
     near = trust
     mean = np.zeros(3, np.float32)
     for _ in range(3):
-        mean = np.float32(cv2.mean(weigh(difference, near))[:3]) / max(float(near.mean()), 1e-6)
+        mean = np.array(cv2.mean(weigh(difference, near))[:3], np.float32) / max(float(near.mean()), 1e-6)
         near = trust * _near(difference, mean)
     return mean
 

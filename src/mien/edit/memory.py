@@ -25,7 +25,7 @@ _SAME = (0.08, 0.04)
 """Differences of lightness and hue (logarithms), beyond last frame's light, up to which a texel tells this frame's."""
 _FLASH = 0.15
 """If fewer than this part of the texels agree with last frame's light, the light itself has changed."""
-_RIGID = np.diag(np.float32([1e-3, 3, 3]))
+_RIGID = np.diag(np.array([1e-3, 3, 3], np.float32))
 """Ridge of the light's fit: slopes need evidence."""
 _TOLERANCE = (0.1, 0.05)
 """Differences of lightness and hue that every face shows, beyond its own spread."""
@@ -105,7 +105,7 @@ def _fit_light(places: Floats, differences: Floats, last: Floats) -> Floats:
 
 
 def _in_front(deviation: Floats, spread: Floats, comparable: NDArray[np.bool_]) -> Floats:
-    score = deviation / (np.float32(_TOLERANCE) + np.float32(_SPREADS) * spread)
+    score = deviation / (np.array(_TOLERANCE, np.float32) + np.float32(_SPREADS) * spread)
     score = gaussian(np.maximum(score[..., 0], score[..., 1]), 1.0)
     change = smoothstep(*_CHANGED, score) * comparable * (inside_oval(FIELD) > 0.01) * (1 - features(FIELD))
     solid = cv2.morphologyEx((change > 0.4).astype(np.float32), cv2.MORPH_OPEN, np.ones((5, 5), np.uint8))

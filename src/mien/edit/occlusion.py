@@ -1,4 +1,4 @@
-"""What lies over the target's face: hair, hats, hands, a microphone; seen on the texture plane, remembered per track."""
+"""What lies over the target's face: hair, hats, hands, a microphone; seen on the texture plane."""
 
 from __future__ import annotations
 

@@ -5,12 +5,13 @@ Grids here are coarse (about a hundred cells a side); NumPy draws a whole face i
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float32]
+Floats = NDArray[np.floating[Any]]
+"""float32 arrays; the type checker takes products with plain numbers for float64."""
 Indices = NDArray[np.intp]
 
 _SLACK = 1e-4

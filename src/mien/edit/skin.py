@@ -17,7 +17,7 @@ from mien.edit.regions import core, features, inside_oval
 
 _FLOOR = 0.04
 """Added to gamma coded colours before logarithms are taken: below it camera noise rules."""
-_LIGHTNESS = np.float32([0.3, 0.59, 0.11])
+_LIGHTNESS = np.array([0.3, 0.59, 0.11], np.float32)
 _ROUNDS = 4
 _LIGHTNESS_SPREAD, _HUE_SPREAD = (0.06, 0.2), (0.03, 0.12)
 """Least and largest spreads of a model."""

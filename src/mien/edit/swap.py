@@ -30,6 +30,8 @@ _LEAST_FACING = 0.12
 """Facing under which the target's outline counts as seen no less squarely."""
 _ACROSS = 0.85
 """Part of the texture plane's width that a face takes up."""
+_TRACKS = 32
+"""Tracks remembered at most, 0.3 MB each."""
 
 
 class GeometricSwap:
@@ -64,13 +66,13 @@ class GeometricSwap:
             face: Whom to replace.
             others: Other faces in the frame; larger ones are taken to be nearer and stay in front.
         """
-        if face.fresh or face.track not in self._tracks:
-            self._tracks[face.track] = _Track(shape.RunningNeutral(), FaceCover(), GrainMatch())
-        track = self._tracks[face.track]
-        origin = np.float32([rect.x + 0.5, rect.y + 0.5, 0])
+        track = self._remember(face)
+        if face.fade <= 0:
+            return patch.copy()
+        origin = np.array([rect.x + 0.5, rect.y + 0.5, 0], np.float32)
         target = face.face.landmarks[:VERTICES] - origin
         result = self._reshaped(face, track) - origin
-        canvas = Canvas.over(*patch.shape[:2], _width(result))
+        canvas = Canvas.over(patch.shape[0], patch.shape[1], _width(result))
         facing = topology.facing(add_skirt(target))
         window = canvas.window(result)
         drawn = draw(canvas, window, result, facing)
@@ -82,8 +84,19 @@ class GeometricSwap:
         background = np.ascontiguousarray(warp.move_small(canvas, small, *shift)[window.cells])
         look = self._look(drawn, background, cover, _width(result) / canvas.step)
         nearer = [points - origin for points in _nearer(face, others)]
+        look.soft[..., 0] *= face.fade
         self._paint(edited, canvas, window, look, result, nearer, track.grain)
         return edited
+
+    def _remember(self, face: TrackedFace) -> _Track:
+        """What is known of the face's track; the tracks used last are kept."""
+        track = self._tracks.pop(face.track, None)
+        if track is None or face.fresh:
+            track = _Track(shape.RunningNeutral(), FaceCover(), GrainMatch())
+        self._tracks[face.track] = track
+        while len(self._tracks) > _TRACKS:
+            del self._tracks[next(iter(self._tracks))]
+        return track
 
     def _reshaped(self, face: TrackedFace, track: _Track) -> Floats:
         """(468, 3) where the face's points are to be, in pixels of the frame."""

@@ -57,7 +57,7 @@ class Joined(NamedTuple):
 
 def layer(picture: NDArray[np.uint8], landmarks: Floats) -> Layer:
     """Unroll a picture (height, width, 3) by its landmarks (478, 3), and tell what hides the face in it."""
-    points = landmarks[:468] - np.float32([0.5, 0.5, 0])
+    points = landmarks[:468] - np.array([0.5, 0.5, 0], np.float32)
     wanted = _DETAIL * float(np.ptp(points[:, 0]))
     side = next((side for side in SIDES if side >= wanted), SIDES[-1])
     texture = unroll(picture, points, side)
