@@ -1,6 +1,7 @@
 """Large networks stay mapped: same answers, and memory that comes and goes with them."""
 
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -102,3 +103,31 @@ def test_a_budget_is_kept_by_a_real_network_that_comes_and_goes(network: Path):
     assert residency.warnings == []
     assert residency.retained_bytes == 0
     np.testing.assert_array_equal(answers[0], answers[2])
+
+
+@pytest.mark.usefixtures("all_are_large")
+@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="only Linux resets the peak of a process")
+def test_eight_threads_that_ask_at_once_peak_little_above_the_weights(network: Path):
+    """Six networks of one file: 258 MB of weights."""
+    keys = "abcdef"
+    residency: Residency[OpenVinoSession] = Residency(1 << 40, meter=ProcessMeter(), release=OpenVinoSession.release)
+    session(network).release()  # What the engine itself takes, once.
+    before = status_bytes("VmRSS")
+    Path("/proc/self/clear_refs").write_text("5")
+
+    def ask_for_all(first: int) -> None:
+        for place in range(len(keys)):
+            with residency.lease(keys[(first + place) % len(keys)], lambda: session(network)):
+                pass
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(ask_for_all, range(8)))
+    peak = status_bytes("VmHWM") - before
+    assert sorted(resident.key for resident in residency.residents) == list(keys)
+    assert peak < 1.4 * len(keys) * network.stat().st_size
+    residency.clear()
+
+
+def status_bytes(name: str) -> int:
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(f"{name}:"))
