@@ -161,6 +161,19 @@ def test_people_of_the_survey_are_recognised(analyser: FaceAnalyser):
     assert alone.neutral is None
 
 
+def test_one_person_is_not_in_a_frame_twice(analyser: FaceAnalyser):
+    picture = stage((GRACE, 160, 190))
+    (face,) = analyser.find(picture)
+    grace, luis = (analyser.embed(image, analyser.find(image))[0] for image in (GRACE, LUIS))
+    # Somebody near to both: .47 of the way from her to him.
+    between = grace + 0.47 * (luis - grace)
+    people = tell_apart([Sample(0, Face(face.box, face.score, face.landmarks, face.pose, between))])
+    assert people.match(grace) == people.match(luis) == 0
+    for faces in follow(analyser, [stage((GRACE, 160, 190), (LUIS, 480, 190), seed=i) for i in range(8)], people):
+        persons = {float(tracked.face.box[0]) < 320: tracked.person for tracked in faces}
+        assert persons == {True: 0, False: None}
+
+
 def test_somebody_not_recognised_at_first_is_soon(analyser: FaceAnalyser):
     sharp = stage((GRACE, 300, 190))
     (face,) = analyser.find(sharp)

@@ -56,6 +56,10 @@ class Persons(Protocol):
         """Index of the person whose embedding this is, or None."""
         ...
 
+    def distances(self, embedding: Floats) -> Floats:
+        """(n,) distance of each person to an embedding."""
+        ...
+
     def neutral_of(self, person: int) -> Floats:
         """(468, 3) the person's mean face, cm."""
         ...
@@ -125,6 +129,7 @@ class Tracker:
             self._search(frame, last_s, opening)
         self._untangle(frame)
         self._learn_identities(frame)
+        self._settle_claims()
         self._forget(frame.time_s)
         shown = [self._show(track) for track in self._tracks if track.missed <= FADING_FRAMES]
         return sorted(shown, key=lambda tracked: -boxes.area(tracked.face.box))
@@ -270,6 +275,18 @@ class Tracker:
             track.views += 1
             if track.person is None:
                 track.person = self._match(track.embedding)
+
+    def _settle_claims(self) -> None:
+        """Nobody is in a frame twice: of two faces taken for one person, the less alike is a stranger."""
+        if self._persons is None:
+            return
+        for first, second in _pairs([track for track in self._tracks if track.present]):
+            person = first.person
+            if person is not None and person == second.person:
+                likeness = {
+                    track.number: float(self._persons.distances(track.embedding)[person]) for track in (first, second)
+                }
+                max(first, second, key=lambda track: likeness[track.number]).person = None
 
     def _is_stranger(self, track: _Track) -> bool:
         return self._persons is not None and track.person is None
