@@ -275,6 +275,20 @@ def test_avi_has_no_gaps_but_where_frames_are_late(tmp_path: Path, name: str) ->
     assert int(streams(output, "v")[0]["nb_frames"]) == (90 if "uneven" in name else len(expected))
 
 
+def test_appended_recordings_follow_each_other(tmp_path: Path) -> None:
+    part, target, output = tmp_path / "part.ts", tmp_path / "twice.ts", tmp_path / "out.mp4"
+    ffmpeg(*source(), *tone(), *h264("-bf", "2"), "-c:a", "aac", part)
+    target.write_bytes(part.read_bytes() * 2)
+    _, warnings = rewrite(target, output)
+    assert any("starts again" in warning for warning in warnings)
+    shown = times(output)
+    assert len(shown) == 50
+    assert np.diff(shown) == pytest.approx(0.04, abs=0.001)
+    sound = [time for time, _ in packets(output, "a:0")]
+    assert len(sound) == 2 * len(packets(part, "a:0"))
+    assert np.diff(sound) == pytest.approx(1024 / 48000, abs=0.001)
+
+
 @pytest.mark.parametrize("suffix", [".avi", ".ts"])
 def test_a_turn_that_cannot_be_noted_is_said(tmp_path: Path, suffix: str) -> None:
     plain, target = clip(tmp_path / "plain.mp4"), tmp_path / "a.mp4"

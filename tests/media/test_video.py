@@ -222,8 +222,9 @@ def test_size_that_changes_in_the_middle(tmp_path: Path) -> None:
     path = tmp_path / "both.ts"
     path.write_bytes(small.read_bytes() + large.read_bytes())
     video = VideoSource(path)
-    sizes = {(frame.width, frame.height) for frame in video.frames()}
-    assert sizes == {(96, 54)}
+    frames = list(video.frames())
+    assert [frame.index for frame in frames] == list(range(50))
+    assert {(frame.width, frame.height) for frame in frames} == {(96, 54)}
     assert any("scaled" in warning for warning in video.warnings)
 
 

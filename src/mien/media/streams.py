@@ -17,6 +17,7 @@ from av.stream import Discard, Disposition, Stream
 
 from mien.media.demux import main_stream, open_video
 from mien.media.encoding import Encoding, add_video_stream
+from mien.media.timing import Continuity
 from mien.media.video import VideoSource
 
 if TYPE_CHECKING:
@@ -150,6 +151,7 @@ class Copies:
         self._clip = clip
         self._targets: dict[int, Stream | _Transcoder] = {}
         self._last_dts: dict[int, int] = {}
+        self._continuity: dict[int, Continuity] = {}
         main = main_stream(container, source.path)
         for stream in container.streams:
             if stream.index == main.index:
@@ -177,6 +179,11 @@ class Copies:
 
     def _translate(self, packet: Packet[Any]) -> Iterator[Packet[Any]]:
         target = self._targets[packet.stream.index]
+        continuity = self._continuity.setdefault(packet.stream.index, Continuity(packet.time_base))
+        if packet.dts is not None:
+            offset = continuity.offset(packet.dts, packet.duration or 0)
+            packet.dts += offset
+            packet.pts = None if packet.pts is None else packet.pts + offset
         if not self._place(packet):
             return
         if isinstance(target, _Transcoder):

@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from av.container import InputContainer
@@ -49,6 +49,8 @@ class PacketIndex:
     """Packets read, those that are never shown included."""
     complete: bool
     """False if reading ended with an error."""
+    restarts: int
+    """How often the stream's clock was set back; time goes on over it."""
 
     def rank_of(self, pts: int | None, after: int) -> int:
         """Number of the frame with time stamp `pts` that follows frame `after`; at least `after + 1`."""
@@ -69,6 +71,33 @@ class PacketIndex:
         return self.last_duration
 
 
+class Continuity:
+    """Lets time go on where a stream's clock is set back, as in recordings that were joined by appending files.
+
+    Feed it every packet of one stream in the order of the file; add what `offset` returns to its time stamps.
+    """
+
+    def __init__(self, time_base: Fraction) -> None:
+        self._slack = math.ceil(_SET_BACK_S / time_base)
+        self._offset = 0
+        self._end: int | None = None
+        self.restarts = 0
+        """How often the clock was set back."""
+
+    def offset(self, dts: int, duration: int) -> int:
+        """Ticks to add to a packet with decoding time `dts`."""
+        if self._end is not None and dts + self._offset < self._end - self._slack:
+            self._offset = self._end - dts
+            self.restarts += 1
+        end = dts + self._offset + duration
+        self._end = end if self._end is None else max(self._end, end)
+        return self._offset
+
+
+_SET_BACK_S = Fraction(1, 4)
+"""Less than this is disorder in a damaged file, not a clock that starts again."""
+
+
 def read_index(container: InputContainer, stream: VideoStream) -> PacketIndex:
     """Read all packets of `stream` (the container is at its end afterwards)."""
     for other in container.streams:
@@ -76,19 +105,22 @@ def read_index(container: InputContainer, stream: VideoStream) -> PacketIndex:
             other.discard = Discard.all
     shown: list[tuple[int, int, bool, int]] = []
     packets, complete, following = 0, True, 0
+    continuity = Continuity(cast(Fraction, stream.time_base))
     try:
         for packet in container.demux(stream):
             if packet.size:
                 packets += 1
                 # A bare stream has no times at all: one frame follows the other.
                 time = next((time for time in (packet.pts, packet.dts) if time is not None), following)
-                following = time + (packet.duration or 0)
+                duration = packet.duration or 0
+                following = time + duration
+                dts = packet.dts if packet.dts is not None else time
+                offset = continuity.offset(dts, duration)
                 if _is_shown(packet, stream):
-                    dts = packet.dts if packet.dts is not None else time
-                    shown.append((time, dts, packet.is_keyframe, packet.duration or 0))
+                    shown.append((time + offset, dts + offset, packet.is_keyframe, duration))
     except FFmpegError:
         complete = False
-    presentation = container.format.name not in _NO_PRESENTATION_TIMES
+    presentation = container.format.name not in _NO_PRESENTATION_TIMES and not continuity.restarts
     if not presentation and shown == sorted(shown):
         # The demuxer has guessed presentation times without knowing the order: only decoding times are real.
         shown = [(dts, dts, key, duration) for _, dts, key, duration in shown]
@@ -97,7 +129,8 @@ def read_index(container: InputContainer, stream: VideoStream) -> PacketIndex:
     keyframes = tuple(
         Keyframe(rank, time, dts) for rank, (time, dts, key, _) in enumerate(shown) if key and presentation
     )
-    return PacketIndex(times, keyframes, _last_duration(shown, times), presentation, packets, complete)
+    last = _last_duration(shown, times)
+    return PacketIndex(times, keyframes, last, presentation, packets, complete, continuity.restarts)
 
 
 def _rising(times: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -83,6 +83,11 @@ class VideoSource:
             last_duration = self.index.duration(self.end_rank - 1)
             self.info: VideoInfo = describe(container, stream, picture, kept, last_duration)
             self._notes |= self.info.oddities
+            if self.index.restarts:
+                self._notes["restarts"] = (
+                    f"the clock of {self.path.name} starts again {self.index.restarts} times: its parts follow each"
+                    " other without a gap"
+                )
         layout = cast(PixelLayout, PixelLayout.named(self.info.editing_format))
         full = layout.full or self.info.pixel_format.startswith("yuvj")
         rgb = layout.family == "rgb"
