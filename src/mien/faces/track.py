@@ -23,8 +23,8 @@ Floats = NDArray[np.float32]
 
 SEARCH_S = 0.2
 """A new face is noticed within this time: the detector runs that often."""
-EMPTY_SEARCH_S = 0.1
-"""The same while no face is followed."""
+EAGER_SEARCH_S = 0.1
+"""The same while no face is followed, or one is lost."""
 FULL_SEARCH_S = 3.0
 """While no face is followed, turned and far faces are looked for that often."""
 FORGET_S = 1.5
@@ -174,8 +174,8 @@ class Tracker:
         missing = [track.missed for track in self._tracks if not track.present]
         if any(missed <= FADING_FRAMES for missed in missing):
             return True
-        following = any(track.present for track in self._tracks)
-        return passed(SEARCH_S if following else EMPTY_SEARCH_S, last_s, time_s)
+        settled = bool(self._tracks) and not missing
+        return passed(SEARCH_S if settled else EAGER_SEARCH_S, last_s, time_s)
 
     def _search(self, frame: Frame, last_s: float | None, opening: bool) -> None:
         """Look for faces that no track follows."""
