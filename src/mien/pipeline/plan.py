@@ -20,18 +20,25 @@ from mien.recipe import Recipe
 
 _MODELS = (blazeface.LAYOUTS["back"].model, blazeface.LAYOUTS["full_range"].model, face_mesh.MODEL, dlib_identity.MODEL)
 
-# Measured on two cores of an AMD EPYC at 720p and 1080p; other machines differ by a factor of two either way.
+# Measured on two cores of an AMD EPYC at 720p and 1080p, x264 at crf 18; other machines differ by a factor of two.
 _START_S = 2.0
 """Loading, source pictures and survey."""
-_FACE_S = 0.022
-"""Processor time of following and editing one face, per frame."""
+_FOLLOW_S = 0.011
+"""Processor time of following one face through a frame."""
+_EDIT_S, _EDIT_S_PER_MEGAPIXEL = 0.011, 0.0145
+"""Processor time of editing it, for a face of half the frame's height."""
 _DECODE_S_PER_MEGAPIXEL = 0.0025
-_ENCODE_S_PER_MEGAPIXEL = {"h264": 0.035, "hevc": 0.13, "vp9": 0.2, "av1": 0.12, "prores": 0.03, "ffv1": 0.05}
+_ENCODE_S_PER_MEGAPIXEL = {"h264": 0.03, "hevc": 0.12, "vp9": 0.18, "av1": 0.1}
 _OTHER_ENCODE_S_PER_MEGAPIXEL = 0.03
-_BASE_BYTES = 380_000_000
+_PRESET_SHARE = {"ultrafast": 0.15, "superfast": 0.25, "veryfast": 0.35, "faster": 0.6, "fast": 0.8, "slow": 1.6}
+"""Time of an x264 or x265 preset as a share of the default's."""
+_BASE_BYTES = 270_000_000
 """Program, engine and networks."""
-_FRAMES_HELD = 60
-"""Decoded frames in flight and those that an encoder looks ahead to."""
+_FRAMES_HELD, _FRAMES_PER_LOOKAHEAD = 52, 3
+"""Frames' worth of memory of the pipeline, and of each frame that the encoder looks ahead."""
+_LOOKAHEAD = {"ultrafast": 0, "superfast": 0, "veryfast": 10, "faster": 20, "fast": 30, "slow": 50}
+"""Frames, by x264's presets."""
+_DEFAULT_LOOKAHEAD = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,17 +182,22 @@ def _describe(encoding: Encoding) -> str:
 
 def _expected_memory(target: _Target) -> int:
     frame_bytes = target.width * target.height * 3 // 2
-    return _BASE_BYTES + frame_bytes * (_FRAMES_HELD if target.kind == "video" else 12)
+    lookahead = _LOOKAHEAD.get(_preset(target.encoding), _DEFAULT_LOOKAHEAD) if target.encoding else 0
+    return _BASE_BYTES + frame_bytes * (_FRAMES_HELD + _FRAMES_PER_LOOKAHEAD * lookahead)
 
 
 def _estimated_seconds(target: _Target) -> float:
     megapixels = target.width * target.height / 1e6
-    coding = 0.0
+    frame_s = _FOLLOW_S + _EDIT_S + _EDIT_S_PER_MEGAPIXEL * megapixels
     if target.encoding is not None:
-        coding = _DECODE_S_PER_MEGAPIXEL + _ENCODE_S_PER_MEGAPIXEL.get(
-            target.encoding.codec, _OTHER_ENCODE_S_PER_MEGAPIXEL
-        )
-    return _START_S + target.frames * (coding * megapixels + _FACE_S) / min(os.cpu_count() or 1, 2)
+        encode_s = _ENCODE_S_PER_MEGAPIXEL.get(target.encoding.codec, _OTHER_ENCODE_S_PER_MEGAPIXEL)
+        encode_s *= _PRESET_SHARE.get(_preset(target.encoding), 1.0)
+        frame_s += (_DECODE_S_PER_MEGAPIXEL + encode_s) * megapixels
+    return _START_S + target.frames * frame_s / min(os.cpu_count() or 1, 2)
+
+
+def _preset(encoding: Encoding) -> str:
+    return dict(encoding.options).get("preset", "")
 
 
 def _count(number: int, word: str) -> str:
