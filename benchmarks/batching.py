@@ -118,7 +118,7 @@ def jobs(model: str, calls: int, repeats: int) -> dict[str, Any]:
     at_once: list[float] = []
     for _ in range(repeats):
         in_turn.append(seconds(lambda: [chain(alone) for _ in range(JOBS)]))
-        with Batcher(shared, buckets=SIZES, runners=cores) as batcher:
+        with Batcher(shared, runners=cores) as batcher:
             sessions = [batcher.session(str(job)) for job in range(JOBS)]
             at_once.append(seconds(lambda sessions=sessions: run_threads([lambda s=s: chain(s) for s in sessions])))
             figures = batcher.figures
