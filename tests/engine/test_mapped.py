@@ -71,6 +71,38 @@ def test_a_damaged_large_network_is_named(tmp_path: Path):
         session(path)
 
 
+@pytest.mark.usefixtures("all_are_large")
+def test_a_network_whose_reader_has_to_see_the_weights_is_read_whole(monkeypatch: pytest.MonkeyPatch):
+    batch = faces(1)
+    expected = session().run(batch)
+
+    def refuse(path: Path):
+        raise RuntimeError(f"{path}: a weight has to be constant")
+
+    monkeypatch.setattr(openvino, "read_mapped", refuse)
+    for name, value in session().run(batch).items():
+        np.testing.assert_array_equal(value, expected[name])
+
+
+@pytest.mark.parametrize("style", ["weights among the inputs", "weights in a file beside"])
+@pytest.mark.usefixtures("all_are_large")
+def test_other_styles_of_onnx_files_give_the_same(tmp_path: Path, style: str):
+    onnx = pytest.importorskip("onnx")
+    from support.networks import residual_network
+
+    plain, other = tmp_path / "plain.onnx", tmp_path / "other.onnx"
+    residual_network(plain, channels=96, blocks=2)
+    model = onnx.load(plain)
+    if style == "weights among the inputs":
+        for weight in model.graph.initializer:
+            model.graph.input.append(onnx.helper.make_tensor_value_info(weight.name, 1, list(weight.dims)))
+        onnx.save(model, other)
+    else:
+        onnx.save(model, other, save_as_external_data=True, location="weights.bin")
+    inputs = {"x": np.random.default_rng(0).random((2, 3, 16, 16), np.float32)}
+    np.testing.assert_array_equal(session(other).run(inputs)["y"], session(plain).run(inputs)["y"])
+
+
 @pytest.fixture(scope="module")
 def network(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A network of 43 MB."""

@@ -3,6 +3,8 @@
 An ONNX file is a protocol buffer (onnx.proto of the ONNX project; encoding: protobuf.dev/programming-guides/encoding).
 Its readers take it in whole, which for a moment needs twice the size of the weights. Here the file is mapped, only the
 graph is looked at, and weights are views of the mapping: the system reads their pages when they are used.
+
+A mapped file must not be cut short in place, which would end the process; one that is replaced by renaming stays whole.
 """
 
 from __future__ import annotations
