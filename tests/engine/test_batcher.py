@@ -266,7 +266,7 @@ def test_closing_runs_what_waits_and_refuses_the_rest():
     assert not wait(waiting, timeout=0).not_done
     batcher.close()
     for call in (batcher.run, batcher.submit):
-        with pytest.raises(EngineError, match="doubler takes no more requests: its batcher is closed"):
+        with pytest.raises(EngineError, match="takes no more requests: its batcher is closed"):
             call("a", items(1))
 
 

@@ -170,15 +170,14 @@ class Batcher:
 
     def _check_open(self) -> None:
         if self._closed:
-            raise EngineError(f"{self._session.ran.model} takes no more requests: its batcher is closed")
+            raise EngineError("a network takes no more requests: its batcher is closed")
 
     def _enqueue(self, request: Request) -> None:
         self._check_open()
         request.future.add_done_callback(lambda future: self._discard(request) if future.cancelled() else None)
         self._queue.append(request)
         if len(self._threads) < self._runners:
-            name = f"mien-batch-{self._session.ran.model}"
-            self._threads.append(threading.Thread(target=self._serve, name=name, daemon=True))
+            self._threads.append(threading.Thread(target=self._serve, name="mien-batch", daemon=True))
             self._threads[-1].start()
         self._changed.notify_all()
 
