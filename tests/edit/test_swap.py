@@ -135,7 +135,7 @@ def test_values_above_white_are_kept_where_nothing_changes_and_made_where_the_ta
     assert edited[inside].mean() == pytest.approx(1.6 * usual[inside].mean(), rel=0.06)
 
 
-def test_a_nearer_face_stays_in_front(effect: GeometricSwap) -> None:
+def test_a_nearer_face_stays_in_front() -> None:
     image, face = picture("grace_hopper"), tracked(face_of("grace_hopper"))
     landmarks = face.face.landmarks
     middle = landmarks[:468].mean(axis=0)
@@ -145,11 +145,11 @@ def test_a_nearer_face_stays_in_front(effect: GeometricSwap) -> None:
     result = swap_face(image, face, flat, [other])
     hidden = face_mask(near, image.shape[1], image.shape[0])
     hidden = cv2.erode(hidden.astype(np.uint8), np.ones((9, 9), np.uint8)) > 0
-    np.testing.assert_array_equal(result[hidden], image[hidden])
-    assert (swap_face(image, face, flat)[hidden] != image[hidden]).any()
+    assert np.abs(result[hidden].astype(int) - image[hidden]).max() <= 1
+    assert np.abs(swap_face(image, face, flat)[hidden].astype(int) - image[hidden]).max() > 30
 
 
-def test_the_targets_light_falls_on_the_source(effect: GeometricSwap) -> None:
+def test_the_targets_light_falls_on_the_source() -> None:
     image, face = picture("astronaut"), tracked(face_of("astronaut"))
     swap = GeometricSwap(source("luispedro"))
     width = image.shape[1]

@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from mien.edit.source import SourceFace, build_source
 from mien.edit.swap import GeometricSwap
 from mien.faces.align import to_canonical
+from mien.faces.analyser import make_face
 from mien.faces.face import Face, TrackedFace
+from support.animate import Clip
 from support.people import NAMES, analyser, invented, picture
 
 Pixels = NDArray[np.uint8]
@@ -64,14 +66,13 @@ def swap_portrait(source_name: str, target_name: str, *, shape: float = 1.0) -> 
     return swap_face(portrait(target_name), tracked(face_of(target_name)), effect)
 
 
-def swap_clip(pictures: list[Pixels], source_name: str, *, shape: float = 1.0) -> list[Pixels]:
-    """A clip of one person with another person's face: surveyed, then edited frame after frame."""
+def swap_clip(clip: Clip, source_name: str, *, shape: float = 1.0) -> list[Pixels]:
+    """A clip of one person with another person's face, edited by the true landmarks: what is measured is the effect."""
     effect = GeometricSwap(source(source_name), shape=shape)
-    faces = [analyser().find(pictures[0])[0]]
-    for image in pictures[1:]:
-        faces += analyser().landmarks(image, [faces[-1].landmarks])
+    frames = list(clip)
+    faces = [make_face(points, 1.0) for frame in frames if (points := frame.faces[0].landmarks) is not None]
     neutral = np.mean([to_canonical(face.landmarks) for face in faces], axis=0).astype(np.float32)
     return [
-        swap_face(image, replace(tracked(face, fresh=index == 0), neutral=neutral), effect)
-        for index, (image, face) in enumerate(zip(pictures, faces, strict=True))
+        swap_face(frame.picture, replace(tracked(face, fresh=index == 0), neutral=neutral), effect)
+        for index, (frame, face) in enumerate(zip(frames, faces, strict=True))
     ]

@@ -59,6 +59,9 @@ def displacement(canvas: Canvas, window: Window, drawn: Drawn, target: Floats, r
         part = field[window.cells]
         part += share * (within - part)
         moved.append(gaussian(field, 1.0) * rim)
+    # Nothing is taken from beyond the patch: at the frame's edge there is no more picture.
+    for field, places, end in zip(moved, canvas.cells(), (canvas.width, canvas.height), strict=True):
+        np.clip(field, -np.maximum(places, 0), np.maximum(end - 1 - places, 0), out=field)
     still = np.maximum(np.abs(moved[0]), np.abs(moved[1])) < _LEAST_SHIFT
     for field in moved:
         field[still] = 0
