@@ -153,3 +153,31 @@ def test_a_target_that_ends_early_gives_what_there_is_and_a_warning(runner: Runn
     assert 0 < report.frames < 30
     assert len(jobs.video_frames(tmp_path / "out.mp4")) == report.frames
     assert any("ends early" in warning for warning in report.warnings)
+
+
+def test_a_turned_video_is_edited_upright_and_stays_turned(runner: Runner, tmp_path: Path) -> None:
+    target = jobs.turned_clip(tmp_path / "turned.mp4", 0.4)
+    report = runner.run(jobs.job(target, tmp_path / "out.mp4"))
+    assert report.faces == 10
+    with av.open(str(tmp_path / "out.mp4")) as container:
+        frame = next(container.decode(video=0))
+    assert frame.rotation == 90
+    upright = np.rot90(frame.to_ndarray(format="rgb24"), 1)
+    result = jobs.identities(np.ascontiguousarray(upright))[0]
+    assert jobs.distance(result, jobs.identity(ASTRONAUT)) < jobs.distance(result, jobs.identity(HOPPER))
+
+
+def test_a_seam_changes_far_less_than_the_next_frame_does(runner: Runner, tmp_path: Path) -> None:
+    target = jobs.talking_clip(tmp_path / "target.mkv", seconds=1.6, codec="ffv1", options={})
+    results: list[list[np.ndarray]] = []
+    for seconds, segments in ((1, 2), (10, 1)):
+        output = tmp_path / f"{segments}.mkv"
+        assert runner.run(jobs.job(target, output, segment_seconds=seconds)).segments == segments
+        results.append([frame.astype(np.int16) for frame in jobs.video_frames(output)])
+    seamed, whole = results
+    differing = [bool((one != other).any()) for one, other in zip(seamed, whole, strict=True)]
+    seam = differing.index(True)
+    box = jobs.grown(jobs.faces_in(whole[seam].astype(np.uint8))[0].box, 0.2)
+    jump = np.abs(seamed[seam] - whole[seam])[box].mean()
+    motion = np.abs(whole[seam] - whole[seam - 1])[box].mean()
+    assert jump < 0.25 * motion

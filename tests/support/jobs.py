@@ -37,15 +37,38 @@ def crossing_clip(path: Path, seconds: float) -> Path:
     return write_clip(Clip(scene), path, options={"crf": "14", "preset": "veryfast"})
 
 
-def remux(source: Path, target: Path, options: dict[str, str]) -> Path:
-    """The packets of a file in another one, with options for its container."""
+def remux(source: Path, target: Path, options: dict[str, str], *, rotation: int = 0) -> Path:
+    """The packets of a file in another one, with options for its container and a tag that turns the picture.
+
+    Args:
+        source: file to read.
+        target: file to write.
+        options: of the container.
+        rotation: degrees counter-clockwise by which a player turns the picture.
+    """
     with av.open(str(source)) as reader, av.open(str(target), "w", options=options) as writer:
         streams = {stream.index: writer.add_stream_from_template(stream) for stream in reader.streams}
+        if rotation:
+            writer.streams.video[0].set_display_rotation(rotation)
         for packet in reader.demux():
             if packet.dts is not None:
                 packet.stream = streams[packet.stream.index]
                 writer.mux(packet)
     return target
+
+
+def turned_clip(path: Path, seconds: float) -> Path:
+    """Grace Hopper talks, stored lying on her side with a tag that turns her upright."""
+    lying = path.with_name("lying.mp4")
+    scene = talking_head(still("grace_hopper"), width=360, height=360, seconds=seconds)
+    with av.open(str(lying), "w") as container:
+        stream = container.add_stream("libx264", rate=25, options={"crf": "16", "preset": "veryfast"})
+        stream.width, stream.height, stream.pix_fmt = 360, 360, "yuv420p"
+        for upright in Clip(scene).pictures():
+            stored = np.ascontiguousarray(np.rot90(upright, -1))
+            container.mux(stream.encode(av.VideoFrame.from_ndarray(stored, format="rgb24")))
+        container.mux(stream.encode())
+    return remux(lying, path, {}, rotation=90)
 
 
 def couple(path: Path, height: int = 300) -> Path:
