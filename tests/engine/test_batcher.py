@@ -178,10 +178,12 @@ def test_a_bad_request_fails_alone():
         with gate:
             good = batcher.submit("a", items(2))
             bad = batcher.submit("a", {"x": np.zeros((1, 5), np.float32)})
+            other_type = batcher.submit("a", {"x": np.array([[1 / 3]])})
             also_good = batcher.submit("b", items(3))
         assert [answer(future.result(60)) for future in (first, good, also_good)] == [[2], [4], [6]]
         with pytest.raises(EngineError, match="takes shape"):
             bad.result(60)
+        assert answer(other_type.result(60)) == [2 / 3], "not rounded to the type of the others"
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ The contract:
 - `run(job, inputs)` blocks; `submit(job, inputs)` returns a future; `session(job)` is a `Session` for code that knows
   no batchers. A request has one item or more: the first axis of its inputs. Its outputs come back whole, in its order.
 - Batches have the sizes of the buckets, never padded; a request that fills none runs in parts, a larger one too.
-- Requests whose names or inner shapes differ never share a batch: a bad one fails alone. What the engine raises, all
-  members of the batch get; the batcher goes on.
+- Requests whose names, types or inner shapes differ never share a batch: a bad one fails alone. What the engine
+  raises, all members of the batch get; the batcher goes on.
 - A blocking request that finds nothing running runs in its caller's thread, with no delay and no hop. Otherwise it is
   queued, and the queue is served by threads of the batcher (`runners`) by the policy of `batching.form_batch`.
 - Cancelling a future takes its request out of the queue unless it has begun. `close` (or the end of the `with` block)
@@ -24,10 +24,8 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from types import TracebackType
 
-import numpy as np
-
 from mien.engine.batching import Form, form_batch, largest_bucket
-from mien.engine.requests import Outputs, Part, Request, make_request, rows
+from mien.engine.requests import Outputs, Part, Request, make_request, merged, rows
 from mien.engine.session import Ran, Session, Tensors, Usage
 from mien.errors import EngineError
 
@@ -242,8 +240,7 @@ class Batcher:
 
     def _run_parts(self, parts: Sequence[Part]) -> None:
         try:
-            inputs = {name: np.concatenate([part.inputs()[name] for part in parts]) for name in parts[0].request.inputs}
-            outputs = self._run_batch(inputs, parts)
+            outputs = self._run_batch(merged([part.inputs() for part in parts]), parts)
         except Exception as error:  # Whatever it is, it belongs to those who wait for it, not to this thread.
             for part in parts:
                 self._fail(part.request, error)

@@ -16,7 +16,7 @@ class Waiting:
 
     job: str
     kind: Hashable
-    """Requests of one kind (names and inner shapes) can share a batch."""
+    """Requests of one kind (names, types and inner shapes) can share a batch."""
     items: int
     """Items that are not yet in a batch."""
     arrived_s: float

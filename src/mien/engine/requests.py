@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 
@@ -23,7 +23,7 @@ class Request:
 
     job: str
     kind: Hashable
-    """Names and inner shapes of the inputs."""
+    """Names, types and inner shapes of the inputs."""
     inputs: Tensors
     items: int
     arrived_s: float
@@ -47,10 +47,7 @@ class Request:
 
     def whole(self) -> Outputs:
         """All outputs in the order of the items."""
-        parts = [self.parts[first] for first in sorted(self.parts)]
-        if len(parts) == 1:
-            return parts[0]
-        return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+        return merged([self.parts[first] for first in sorted(self.parts)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +73,17 @@ def make_request(job: str, inputs: Tensors, usage: Usage | None) -> Request:
     if len(lengths) != 1 or 0 in lengths:
         shapes = ", ".join(f"{name} {value.shape}" for name, value in inputs.items())
         raise EngineError(f"not a batch: inputs are to have one item or more on the first axis, got {shapes or 'none'}")
-    kind = tuple((name, inputs[name].shape[1:]) for name in sorted(inputs))
+    kind = tuple((name, inputs[name].dtype, inputs[name].shape[1:]) for name in sorted(inputs))
     return Request(job, kind, inputs, lengths.pop(), time.monotonic(), usage)
 
 
 def rows(tensors: Tensors, first: int, items: int) -> Outputs:
     """Some items of each tensor: views."""
     return {name: value[first : first + items] for name, value in tensors.items()}
+
+
+def merged(parts: Sequence[Outputs]) -> Outputs:
+    """Parts one after the other; a single one as it is."""
+    if len(parts) == 1:
+        return parts[0]
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
