@@ -207,8 +207,8 @@ class _Variant:
         self.compiled = compiled
         self._file = file  # The weights that it was made from may still be in there.
         self.precision = _actual_precision(compiled)
-        self.inputs = {port.any_name: port.partial_shape for port in compiled.inputs}
-        self._types = {port.any_name: port.element_type.to_dtype() for port in compiled.inputs}
+        self.inputs = {_input_name(port): port.partial_shape for port in compiled.inputs}
+        self._types = {_input_name(port): port.element_type.to_dtype() for port in compiled.inputs}
         self._outputs = outputs
         self._requests: queue.SimpleQueue[ov.InferRequest] = queue.SimpleQueue()
 
@@ -250,6 +250,11 @@ def _read(path: Path, model: str) -> ov.Model:
 
 def _missing(path: Path, model: str) -> ModelError:
     return ModelError(f"{model} is missing: there is no file {path}; install mien again")
+
+
+def _input_name(port: ov.ConstOutput) -> str:
+    """As the file calls it: the port itself also carries names of what the engine has folded into it."""
+    return port.get_node().get_friendly_name()
 
 
 def _bounded(shape: ov.PartialShape, bound: int) -> ov.PartialShape:
