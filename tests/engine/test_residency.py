@@ -249,6 +249,18 @@ def test_arenas_are_shrunk_before_memory_counts_as_retained():
     assert residency.warnings == []
 
 
+def test_what_a_reader_leaves_in_the_heap_is_not_the_networks():
+    memory = FakeMemory()
+
+    def load() -> FakeNetwork:
+        memory.kept = 120 * MIB
+        return memory.loader("a", 60 * MIB)()
+
+    residency = Residency(100 * MIB, meter=memory, release=FakeNetwork.release, shrink=[memory.trim])
+    with residency.lease("a", load):
+        assert residency.residents[0].held_bytes == 60 * MIB
+
+
 def test_a_session_that_left_is_referred_to_by_nobody():
     class Network:
         pass

@@ -24,7 +24,7 @@ class Footprint:
 
         Args:
             meter: Tells what is in use where the networks live; without one, what was expected is taken for true.
-            shrink: Called when memory was not given back, e.g. to shrink arenas.
+            shrink: Called after a load, and when memory was not given back: have arenas shrink.
         """
         self._meter = meter
         self._shrink = shrink
@@ -47,6 +47,7 @@ class Footprint:
             return loader(), expected_bytes
         before_bytes = self._meter.used_bytes()
         session = loader()
+        self._shrink_all()  # Readers leave up to twice the size of a network in the heap.
         risen_bytes = max(0, self._meter.used_bytes() - before_bytes)
         reused_bytes = min(self._retained_bytes, max(0, self.need_bytes(key, expected_bytes) - risen_bytes))
         self._retained_bytes -= reused_bytes
@@ -65,8 +66,7 @@ class Footprint:
         kept_bytes = held_bytes - (before_bytes - self._meter.used_bytes())
         if _is_retained(kept_bytes, held_bytes):
             gc.collect()
-            for shrink in self._shrink:
-                shrink()
+            self._shrink_all()
             kept_bytes = held_bytes - (before_bytes - self._meter.used_bytes())
         if not _is_retained(kept_bytes, held_bytes):
             return 0
@@ -85,6 +85,10 @@ class Footprint:
         least = other_bytes if self._least_other_bytes is None else min(self._least_other_bytes, other_bytes)
         self._least_other_bytes = least
         self._retained_bytes = min(self._retained_bytes, other_bytes - least)
+
+    def _shrink_all(self) -> None:
+        for shrink in self._shrink:
+            shrink()
 
 
 def _is_retained(kept_bytes: int, held_bytes: int) -> bool:

@@ -117,7 +117,7 @@ class Residency(Generic[S]):
             clock: Seconds that never go back.
             timer: Used with `idle_s` only.
             release: Called with a session that leaves, before the last reference to it is dropped.
-            shrink: Called when memory was not given back, e.g. to shrink arenas.
+            shrink: Called after a load, and when memory was not given back: have arenas shrink.
             listen: Called with every event, on the thread that caused it and outside the lock.
         """
         self._budget_bytes = budget_bytes
