@@ -128,6 +128,9 @@ class Drawn:
     """1 where the face itself (not its skirt) covers the cell's centre, else 0."""
     facing: Floats
     """How squarely the surface faces the camera, 0..1."""
+    shift_x: Floats
+    """What the vertices carry: pixels, 0 outside."""
+    shift_y: Floats
 
     def look_up(self, field: Floats) -> Floats:
         """A field (side, side[, c]) of the texture plane, seen on the grid."""
@@ -135,7 +138,7 @@ class Drawn:
         return look_up(field, self.u * side - np.float32(0.5), self.v * side - np.float32(0.5))
 
 
-def draw(canvas: Canvas, window: Window, points: Floats, facing: Floats) -> Drawn:
+def draw(canvas: Canvas, window: Window, points: Floats, facing: Floats, shift: Floats) -> Drawn:
     """Draw a face.
 
     Args:
@@ -143,22 +146,25 @@ def draw(canvas: Canvas, window: Window, points: Floats, facing: Floats) -> Draw
         window: the part of its grid that is drawn.
         points: (468, 3) x, y in pixels of the patch, z on the same scale.
         facing: (504,) how squarely face and skirt face the camera.
+        shift: (468, 2) pixels, carried along.
     """
     whole = add_skirt(points)
-    attributes = np.empty((len(whole), 4), np.float32)
+    attributes = np.zeros((len(whole), 6), np.float32)
     attributes[:, :2] = plane()
     attributes[:, 2] = np.maximum(facing, 0)
-    attributes[:, 3] = np.arange(len(whole)) >= FACE_POINTS
+    attributes[:FACE_POINTS, 3:5] = shift
+    attributes[FACE_POINTS:, 5] = 1
     (top, bottom), (left, right) = ((one.start, one.stop) for one in window.cells)
     rows, columns = bottom - top, right - left
     at = canvas.to_grid(whole[:, :2]) - np.array([left, top], np.float32)
     coverage = rasterise(at, draw_order(whole), rows, columns)
-    values = np.zeros((rows * columns, 4), np.float32)
-    values[:, 3] = 2
+    values = np.zeros((rows * columns, 6), np.float32)
+    values[:, 5] = 2
     values[coverage.cells] = coverage.lift(attributes)
-    u, v, towards, kind = (cast(Floats, one) for one in cv2.split(values.reshape(rows, columns, 4)))
+    planes = (cast(Floats, one) for one in cv2.split(values.reshape(rows, columns, 6)))
+    u, v, towards, shift_x, shift_y, kind = planes
     u, v = _carried_on(u, v, (kind < 1.5).astype(np.float32))
-    return Drawn(u, v, (kind < 1e-3).astype(np.float32), towards)
+    return Drawn(u, v, (kind < 1e-3).astype(np.float32), towards, shift_x, shift_y)
 
 
 def _carried_on(u: Floats, v: Floats, drawn: Floats) -> tuple[Floats, Floats]:

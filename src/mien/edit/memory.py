@@ -92,7 +92,7 @@ def _places() -> Floats:
 def _fit_light(places: Floats, differences: Floats, last: Floats) -> Floats:
     """(3, 3) the light's change as constant and slopes: the last one, moved by the texels that agree with it."""
     light = last
-    for _ in range(3):
+    for _ in range(2):
         rest = np.abs(differences - places @ light)
         agrees = (rest[:, 0] < _SAME[0]) & (rest[:, 1] < _SAME[1]) & (rest[:, 2] < _SAME[1])
         if agrees.mean() < _FLASH:

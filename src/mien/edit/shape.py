@@ -23,7 +23,7 @@ _JAW_SHARE, _JAW_FREE = 0.8, 0.8
 """The chin follows the opening between the lips by this share, beyond this opening (cm) that lips alone can make."""
 _MOUTH_SCALE = (0.7, 1.45)
 _LID_SCALE = (0.1, 2.5)
-_ROUNDS = 8
+_ROUNDS = 6
 _LEARN = 0.02
 """Least share of a new frame in a running neutral face."""
 

@@ -75,8 +75,9 @@ class GeometricSwap:
         canvas = Canvas.over(patch.shape[0], patch.shape[1], _width(result))
         facing = topology.facing(add_skirt(target))
         window = canvas.window(result)
-        drawn = draw(canvas, window, result, facing)
-        shift = warp.displacement(canvas, window, drawn, target, result)
+        back = target[:, :2] - result[:, :2]
+        drawn = draw(canvas, window, result, facing, back)
+        shift = warp.displacement(canvas, window, drawn, target, result, back)
         edited = warp.move(canvas, patch, *shift)
 
         small = canvas.shrink(patch)

@@ -10,7 +10,6 @@ import numpy as np
 from mien.edit.canvas import Canvas, Drawn, Window, hull
 from mien.edit.fields import gaussian, look_up, smoothstep
 from mien.edit.raster import Floats
-from mien.edit.topology import FIELD, add_skirt, to_grid
 from mien.geometry import Rect
 
 GROWTH = 0.3
@@ -38,7 +37,9 @@ def rectangle(points: Floats, width: int, height: int) -> Rect:
     return Rect(x, y, right - x, bottom - y)
 
 
-def displacement(canvas: Canvas, window: Window, drawn: Drawn, target: Floats, result: Floats) -> tuple[Floats, Floats]:
+def displacement(
+    canvas: Canvas, window: Window, drawn: Drawn, target: Floats, result: Floats, shift: Floats
+) -> tuple[Floats, Floats]:
     """Where each cell of the result comes from: x and y in pixels, (rows, columns), to add to its own place.
 
     Inside the face the mesh says; outside, the outline's shift goes on and fades.
@@ -46,16 +47,15 @@ def displacement(canvas: Canvas, window: Window, drawn: Drawn, target: Floats, r
     Args:
         canvas: The patch.
         window: The part of it around the face.
-        drawn: The result's mesh on the window.
+        drawn: The result's mesh on the window, carrying the shift.
         target: (468, 3) the face as it is.
         result: (468, 3) the face as it is to be.
+        shift: (468, 2) from the result back to the target.
     """
-    shift = target[:, :2] - result[:, :2]
-    inside = cv2.split(drawn.look_up(to_grid(add_skirt(shift), FIELD)))
     share = gaussian(drawn.covered, 1.0) * drawn.covered
     rim = _window(canvas, target)
     moved: list[Floats] = []
-    for field, within in zip(_beyond(canvas, result, shift), inside, strict=True):
+    for field, within in zip(_beyond(canvas, result, shift), (drawn.shift_x, drawn.shift_y), strict=True):
         part = field[window.cells]
         part += share * (within - part)
         moved.append(gaussian(field, 1.0) * rim)
