@@ -83,6 +83,18 @@ def test_cancelled_jobs_keep_what_is_finished(runner: Runner, material: Path, tm
         runner.run(jobs.talking_job(material, tmp_path / "out.mp4", resume=True, shape=0.5))
 
 
+def test_a_job_can_be_cancelled_before_its_first_frame(runner: Runner, material: Path, tmp_path: Path) -> None:
+    seen: list[Progress] = []
+    with pytest.raises(Interrupted):
+        runner.run(
+            jobs.talking_job(material, tmp_path / "out.mp4"),
+            progress=seen.append,
+            cancelled=lambda: any("who is there" in progress.stage for progress in seen),
+        )
+    assert all(progress.done == 0 for progress in seen)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_ctrl_c_stops_and_leaves_nothing_under_the_output(runner: Runner, material: Path, tmp_path: Path) -> None:
     def interrupt(progress: Progress) -> None:
         if progress.done >= 1:

@@ -10,7 +10,7 @@ import pytest
 from mien.faces.people import tell_apart
 from mien.media.pictures import read_picture
 from mien.media.video import VideoSource
-from mien.pipeline.survey import LOOKS, load_samples, plan_looks, save_samples, survey_frames, survey_video
+from mien.pipeline.survey import LOOKS, frames_to_look_at, load_samples, plan_looks, save_samples, survey_frames
 from support import jobs
 from support.people import analyser
 
@@ -70,7 +70,7 @@ def test_a_survey_without_faces_can_be_kept(tmp_path: Path) -> None:
 
 def test_a_clip_is_surveyed(tmp_path: Path) -> None:
     with VideoSource(jobs.talking_clip(tmp_path / "clip.mp4", seconds=1.0)) as source:
-        samples = survey_video(source, analyser())
+        samples = survey_frames(frames_to_look_at(source), analyser())
     (person,) = tell_apart(samples).persons
     assert person.seen == len({sample.frame for sample in samples}) >= 4
     assert jobs.distance(person.embedding, jobs.identity(jobs.HOPPER)) < 0.6

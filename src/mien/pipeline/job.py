@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 from mien.edit.effect import Effect
 from mien.edit.source import SourceFace
@@ -24,6 +25,8 @@ from mien.pipeline.tally import Tally, summarise
 from mien.pipeline.workshop import Workshop
 from mien.recipe import Recipe
 from mien.report import Report
+
+T = TypeVar("T")
 
 
 def _swap(role: SourceFace, recipe: Recipe) -> Effect:
@@ -56,12 +59,25 @@ class Job:
         Raises:
             Interrupted: the job was cancelled.
         """
-        if self.cancelled():
-            raise Interrupted(f"stopped before {words}")
+        self._stop_if_cancelled()
         self.progress(Progress(words, 0, 0))
         began = time.perf_counter()
         yield
         self.report.stages[name] = self.report.stages.get(name, 0.0) + time.perf_counter() - began
+
+    def unless_cancelled(self, items: Iterator[T]) -> Iterator[T]:
+        """The same items.
+
+        Raises:
+            Interrupted: the job was cancelled, which is looked at before each item.
+        """
+        for item in items:
+            self._stop_if_cancelled()
+            yield item
+
+    def _stop_if_cancelled(self) -> None:
+        if self.cancelled():
+            raise Interrupted("stopped")
 
     def build_roles(self) -> None:
         """Make the people of the recipe's source pictures.

@@ -60,11 +60,13 @@ def plan_looks(keyframes: Sequence[int], frames: int, pixels: int, looks: int = 
     return plan
 
 
-def survey_video(source: VideoSource, analyser: FaceAnalyser, looks: int = LOOKS) -> list[Sample]:
-    """The faces of the frames looked at."""
+def frames_to_look_at(source: VideoSource, looks: int = LOOKS) -> Iterator[Frame]:
+    """Frames spread over a video, about `looks` of them, for little decoding."""
     info = source.info
-    plan = plan_looks(source.keyframes(), info.frame_count, info.width * info.height, looks)
-    return survey_frames(_frames(source, plan), analyser)
+    for look in plan_looks(source.keyframes(), info.frame_count, info.width * info.height, looks):
+        for frame in source.frames(look.first, look.end):
+            if (frame.index - look.first) % look.step == 0:
+                yield frame
 
 
 def survey_frames(frames: Iterable[Frame], analyser: FaceAnalyser) -> list[Sample]:
@@ -106,13 +108,6 @@ def load_samples(path: Path) -> list[Sample]:
             Sample(int(frame), replace(make_face(landmarks, float(score)), embedding=embedding))
             for frame, score, landmarks, embedding in rows
         ]
-
-
-def _frames(source: VideoSource, looks: Sequence[Look]) -> Iterator[Frame]:
-    for look in looks:
-        for frame in source.frames(look.first, look.end):
-            if (frame.index - look.first) % look.step == 0:
-                yield frame
 
 
 def _last_before(keyframes: Sequence[int], index: int) -> int:

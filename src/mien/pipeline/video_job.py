@@ -12,7 +12,7 @@ from typing import Any
 import mien
 from mien.engine.memory import trim_heap
 from mien.errors import Interrupted, NoFaceError
-from mien.faces.people import People, tell_apart
+from mien.faces.people import People, Sample, tell_apart
 from mien.faces.track import Tracker
 from mien.media.encoding import Encoding, choose_encoding
 from mien.media.segments import SegmentWriter, join, usable
@@ -25,7 +25,7 @@ from mien.pipeline.job import Job
 from mien.pipeline.samples import SamplePlan
 from mien.pipeline.scene import Scene
 from mien.pipeline.segmented import Span, Wiring, run_segments
-from mien.pipeline.survey import LOOKS, THOROUGH_LOOKS, load_samples, save_samples, survey_video
+from mien.pipeline.survey import LOOKS, THOROUGH_LOOKS, frames_to_look_at, load_samples, save_samples, survey_frames
 from mien.pipeline.tally import Tally
 from mien.recipe import Position, Recipe
 
@@ -108,14 +108,18 @@ def _cast(job: Job, source: VideoSource, checkpoint: Checkpoint) -> tuple[People
     """Who is in the target and who of them is replaced. A run that resumes goes by what the first one saw."""
     path = checkpoint.survey_path
     if not path.exists():
-        samples = survey_video(source, job.workshop.analyser, LOOKS)
+        samples = _survey(job, source, LOOKS)
         try:
             job.cast(tell_apart(samples))
         except NoFaceError:
-            samples = survey_video(source, job.workshop.analyser, THOROUGH_LOOKS)
+            samples = _survey(job, source, THOROUGH_LOOKS)
         save_samples(samples, path)
     people = tell_apart(load_samples(path))
     return people, job.cast_or_leave(people)
+
+
+def _survey(job: Job, source: VideoSource, looks: int) -> list[Sample]:
+    return survey_frames(job.unless_cancelled(frames_to_look_at(source, looks)), job.workshop.analyser)
 
 
 @dataclass(frozen=True, slots=True)
