@@ -8,12 +8,11 @@ import json
 import re
 import shlex
 import tomllib
-from importlib import import_module
 from pathlib import Path
 
 import pytest
 
-from mien.cli import COMMANDS
+from mien.cli import find_command
 from mien.recipe import Recipe
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -40,11 +39,11 @@ def test_commands_are_shown() -> None:
 
 @pytest.mark.parametrize(("document", "line"), shown_commands())
 def test_a_shown_command_is_understood(document: str, line: str) -> None:
-    _, name, *arguments = shlex.split(line, comments=True)
-    assert name in COMMANDS, f"{document} shows {line}"
+    call = find_command(shlex.split(line, comments=True)[1:])
+    assert call.command is not None, f"{document} shows {line}"
     parser = argparse.ArgumentParser(exit_on_error=False)
-    import_module(f"mien.cli.{name}").add_arguments(parser)
-    parser.parse_intermixed_args(arguments)
+    call.command.add_arguments(parser)
+    parser.parse_intermixed_args(call.arguments)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,8 @@
 """The command line, one module a command, imported when its command is given.
 
 A command's module has `USAGE`, `DESCRIPTION`, `EXAMPLES`, `add_arguments(parser)` and `run(options) -> exit code`, and
-imports what is heavy inside `run`, so that every `--help` answers at once.
+imports what is heavy inside `run`, so that every `--help` answers at once. A group of commands is a package, like this
+one, with `DESCRIPTION`, `EXAMPLES` and `COMMANDS`.
 """
 
 from __future__ import annotations
@@ -13,16 +14,26 @@ import sys
 import traceback
 from collections.abc import Sequence
 from importlib import import_module
+from types import ModuleType
+from typing import NamedTuple
 
 from mien import __version__
 from mien.cli.console import complain, make_streams_lenient
-from mien.errors import Interrupted, MienError
+from mien.errors import Interrupted, MienError, UsageError
 
+DESCRIPTION = """\
+Replace faces in pictures and video, and say what was done and what it cost. `mien COMMAND --help` lists the options of
+a command."""
+EXAMPLES = """\
+  mien swap me.jpg clip.mp4 -o out.mp4
+  mien faces clip.mp4
+  mien doctor"""
 COMMANDS = {
     "swap": "replace faces in a picture, a video, or many of them",
     "faces": "list the faces in a picture or video and draw a contact sheet",
     "compare": "put before and after side by side, as a picture or clip",
     "plan": "say what a swap would run, without running it",
+    "models": "list, add, check and download networks",
     "doctor": "check engines, devices, codecs, formats and models",
 }
 """Name of each command (also of its module) and what it does."""
@@ -40,17 +51,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         SystemExit: by argparse, after `--help` (0) or a usage error (2).
     """
     make_streams_lenient()
-    arguments = list(sys.argv[1:] if arguments is None else arguments)
-    if not arguments:
-        _top_parser().print_help()
-        return 2
-    if arguments[0] not in COMMANDS:
-        # --help and --version exit here; whatever else it is, argparse refuses it.
-        _top_parser().parse_args(arguments)
-        return 2
-    command = import_module(f"mien.cli.{arguments[0]}")
+    command, program, arguments = find_command(sys.argv[1:] if arguments is None else arguments)
+    if command is None:
+        return UsageError.exit_code
     parser = argparse.ArgumentParser(
-        prog=f"mien {arguments[0]}",
+        prog=program,
         usage=command.USAGE,
         description=command.DESCRIPTION,
         epilog=f"{_EXAMPLES}\n{command.EXAMPLES}",
@@ -59,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     command.add_arguments(parser)
     parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
-    options = parser.parse_intermixed_args(arguments[1:])
+    options = parser.parse_intermixed_args(arguments)
     try:
         code = command.run(options)
         sys.stdout.flush()
@@ -81,6 +86,37 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return code
 
 
+class Call(NamedTuple):
+    """A command line, taken apart."""
+
+    command: ModuleType | None
+    """None if no command was given, and help was shown instead."""
+    program: str
+    """What names the command, as in `mien swap`."""
+    arguments: list[str]
+    """What is left for the command."""
+
+
+def find_command(arguments: Sequence[str]) -> Call:
+    """Find the module of the command that a command line gives.
+
+    Raises:
+        SystemExit: by argparse, after `--help` or `--version` (0), or if there is no such command (2).
+    """
+    group, program, rest = sys.modules[__name__], "mien", list(arguments)
+    while hasattr(group, "COMMANDS"):
+        parser = _group_parser(group, program)
+        if not rest:
+            parser.print_help()
+            return Call(None, program, rest)
+        if rest[0] not in group.COMMANDS:
+            # --help and --version exit here; whatever else it is, argparse refuses it.
+            parser.parse_args(rest)
+        name = rest.pop(0)
+        group, program = import_module(f"{group.__name__}.{name}"), f"{program} {name}"
+    return Call(group, program, rest)
+
+
 class _Formatter(argparse.HelpFormatter):
     """Wraps descriptions, leaves the examples as they are, and does not fill wide terminals to the edge."""
 
@@ -91,14 +127,16 @@ class _Formatter(argparse.HelpFormatter):
         return text if text.startswith(_EXAMPLES) else super()._fill_text(text, width, indent)
 
 
-def _top_parser() -> argparse.ArgumentParser:
+def _group_parser(group: ModuleType, program: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="mien",
-        description="Replace faces in pictures and video, and say what was done and what it cost.",
-        epilog="`mien COMMAND --help` lists the options of a command.",
+        prog=program,
+        description=group.DESCRIPTION,
+        epilog=f"{_EXAMPLES}\n{group.EXAMPLES}",
+        formatter_class=_Formatter,
+        allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"mien {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", title="commands", required=True)
-    for name, summary in COMMANDS.items():
+    for name, summary in group.COMMANDS.items():
         commands.add_parser(name, help=summary)
     return parser

@@ -32,6 +32,8 @@ class Located:
     place: Place
     verified: bool
     """Whether its SHA-256 is the one that is known of it."""
+    differs: bool
+    """Whether a checksum of it is known and is another."""
     why: str
     """What was compared, or why nothing was."""
 
@@ -207,7 +209,7 @@ class ModelStore:
         if known is None and (stated := stated_beside(found.path)):
             known, origin = stated[0], f"in {stated[1].name} beside it"
         if known is None:
-            return Located(entry, found.path, found.place, False, "no checksum of it is known")
+            return Located(entry, found.path, found.place, False, False, "no checksum of it is known")
         value = checksum_of(found.path, known.algorithm, self._digests)
         same = value == known.value
         if not same:
@@ -216,7 +218,7 @@ class ModelStore:
             why = f"its {known.name} is the one {origin}"
         else:
             why = f"its {known.name} is the one {origin}, which tells damage and no more"
-        return Located(entry, found.path, found.place, same and known.algorithm == "sha256", why)
+        return Located(entry, found.path, found.place, same and known.algorithm == "sha256", not same, why)
 
     def _missing(self, entry: CatalogueEntry) -> str:
         if isinstance(entry, UserEntry):
