@@ -5,16 +5,19 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+import subprocess
+import sys
 import threading
 from collections import namedtuple
 from pathlib import Path
+from urllib.request import Request
 
 import pytest
 
 from mien.errors import ModelError, UnwritableError, UsageError
 from mien.models import download as module
 from mien.models.download import Patience, download
-from mien.models.mirror import HttpSource, source_at
+from mien.models.mirror import HttpSource, _Redirects, source_at
 from support.mirror import serve
 
 CONTENT = os.urandom(3_500_000)
@@ -193,6 +196,12 @@ def test_a_redirect_to_another_scheme_is_not_followed(mirror, target, elsewhere)
         fetch(mirror, target)
 
 
+def test_a_redirect_that_gives_up_encryption_is_not_followed():
+    asked = Request("https://example.org/net.onnx")
+    with pytest.raises(ModelError, match=r"redirects to http://example\.com/net\.onnx, which is not followed"):
+        _Redirects().redirect_request(asked, None, 302, "Found", {}, "http://me:secret@example.com/net.onnx")
+
+
 def test_a_password_goes_to_the_server_and_into_no_message(mirror, target):
     named = mirror.url.replace("http://", "http://ann:s%40cret@")
     with pytest.raises(ModelError) as refusal:
@@ -277,6 +286,35 @@ def test_two_who_want_the_same_file_fetch_it_once(mirror, target):
     assert target.read_bytes() == CONTENT
     assert len(mirror.requests) == 1
     assert visible(target) == ["net.onnx"]
+
+
+def test_two_processes_that_want_the_same_file_fetch_it_once(mirror, target):
+    mirror.delay = threading.Event()
+    code = (
+        "import pathlib, sys; from mien.models.download import download; from mien.models.mirror import source_at\n"
+        "download(source_at(sys.argv[1], 'net.onnx'), pathlib.Path(sys.argv[2]), sha256=sys.argv[3])"
+    )
+    command = [sys.executable, "-c", code, mirror.url, str(target), SHA256]
+    processes = [subprocess.Popen(command) for _ in range(2)]
+    mirror.delay.set()
+    assert [process.wait() for process in processes] == [0, 0]
+    assert target.read_bytes() == CONTENT
+    assert len(mirror.requests) == 1
+
+
+def test_what_arrived_before_an_interruption_is_kept(mirror, target):
+    def interrupt(done, _total):
+        if done > 2_000_000:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fetch(mirror, target, on_bytes=interrupt)
+    (part,) = target.parent.glob(".*.part")
+    arrived = part.stat().st_size
+    assert arrived > 2_000_000
+    fetch(mirror, target)
+    assert mirror.asked_ranges == [None, f"bytes={arrived}-"]
+    assert target.read_bytes() == CONTENT
 
 
 def test_the_pauses_grow(mirror, target, monkeypatch):

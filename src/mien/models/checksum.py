@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from mien.engine.cache import load_blob, store_blob
-from mien.errors import ModelError, UsageError
+from mien.errors import ModelError, UnwritableError, UsageError
 
 CHUNK_BYTES = 1 << 20
 
@@ -55,12 +55,25 @@ def stated_beside(path: Path) -> tuple[Checksum, Path] | None:
     )
     for file, algorithm, digits in places:
         try:
-            text = file.read_text(encoding="ascii")
+            text = file.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError):
             continue
         if found := re.match(rf"\s*([0-9a-fA-F]{{{digits}}})\b", text):
             return Checksum(algorithm, found[1].lower()), file
     return None
+
+
+def leave_beside(path: Path, sha256: str) -> None:
+    """Write down a file's SHA-256 where `stated_beside` finds it.
+
+    Raises:
+        UnwritableError: it cannot be written.
+    """
+    file = path.with_name(path.name + ".sha256")
+    try:
+        file.write_text(f"{sha256}  {path.name}\n", encoding="utf-8")
+    except OSError as error:
+        raise UnwritableError(f"{file} cannot be written: {error.strerror or error}; make room") from error
 
 
 def checksum_of(path: Path, algorithm: Algorithm, memory: Path | None = None) -> str:

@@ -12,7 +12,7 @@ from typing import Literal, Self
 from mien.errors import ModelError, PolicyError, UsageError
 from mien.models import places
 from mien.models.catalogue import BundledEntry, CatalogueEntry, catalogue
-from mien.models.checksum import Checksum, checksum_of, parse_sha256, stated_beside
+from mien.models.checksum import Checksum, checksum_of, leave_beside, parse_sha256, stated_beside
 from mien.models.download import PATIENCE, OnBytes, Patience, download
 from mien.models.licence import Profile, check_licence
 from mien.models.mirror import source_at
@@ -197,7 +197,7 @@ class ModelStore:
         target = self._downloads / entry.file
         download(source, target, sha256=expected, size=entry.bytes, on_bytes=on_bytes, patience=patience)
         if entry.sha256 is None:
-            target.with_name(target.name + ".sha256").write_text(f"{expected}  {target.name}\n", encoding="ascii")
+            leave_beside(target, expected)
         return self._compare(entry, Found(target, "cache"))
 
     def _check_licence(self, entry: CatalogueEntry) -> None:
