@@ -85,6 +85,30 @@ class TestWhereNetworksAreFound:
         assert (located.path, located.entry.family, located.entry.role) == (path, "deep_swapper", "swapper")
 
 
+class TestFilesNamedByTheirPath:
+    def test_the_family_is_enough(self, mine, downloads):
+        located = store_of(downloads=downloads).locate_file(put(mine, "new.onnx"), "gfpgan")
+        assert (located.entry.id, located.entry.role, located.entry.permits) == ("new", "restorer", "unknown")
+        assert not located.verified
+
+    def test_a_checksum_beside_it_counts(self, mine, downloads):
+        path = put(mine, "new.onnx")
+        with pytest.raises(PolicyError, match="only verified files"):
+            store_of(downloads=downloads, strict=True).locate_file(path, "gfpgan")
+        (mine / "new.onnx.sha256").write_text(SHA256)
+        assert store_of(downloads=downloads, strict=True).locate_file(path, "gfpgan").verified
+
+    def test_a_licence_that_is_not_known_is_not_commercial(self, mine, downloads):
+        with pytest.raises(PolicyError, match="new is refused: its licence"):
+            store_of(downloads=downloads, profile="commercial").locate_file(put(mine, "new.onnx"), "gfpgan")
+
+    def test_what_is_wrong_is_told(self, mine, downloads):
+        with pytest.raises(UsageError, match="no model family 'gfp': it is one of"):
+            store_of(downloads=downloads).locate_file(put(mine, "new.onnx"), "gfp")
+        with pytest.raises(ModelError, match="no such file"):
+            store_of(downloads=downloads).locate_file(mine / "gone.onnx", "gfpgan")
+
+
 class TestWhatIsKnownOfAFile:
     def test_a_file_without_a_known_checksum_is_used_unverified(self, mine, downloads):
         put(mine, "gfpgan_1.4.onnx")

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from mien.errors import ModelError
+from mien.errors import ModelError, UsageError
 
 BUNDLED_FOLDER = Path(__file__).parent / "bundled"
 
@@ -138,6 +138,18 @@ def families() -> dict[str, FamilyFacts]:
         name: FamilyFacts(name, fields["role"], fields["contract"])
         for name, fields in _read("field.toml")["family"].items()
     }
+
+
+def find_family(name: str) -> FamilyFacts:
+    """The family of that name.
+
+    Raises:
+        UsageError: there is none; the message names those that are.
+    """
+    try:
+        return families()[name]
+    except KeyError:
+        raise UsageError(f"there is no model family '{name}': it is one of {', '.join(families())}") from None
 
 
 def catalogue() -> dict[str, CatalogueEntry]:

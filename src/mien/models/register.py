@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from mien.errors import ModelError, UnwritableError, UsageError
-from mien.models.catalogue import CatalogueEntry, Permission, bundled, families
+from mien.models.catalogue import CatalogueEntry, FamilyFacts, Permission, bundled, families, find_family
 from mien.models.checksum import checksum_of
 from mien.models.lock import locked
 
@@ -52,31 +52,21 @@ def describe_file(
         raise UsageError(f"'{id}' is no id: use letters, digits, '.', '_' and '-', and give it with --id")
     if id in bundled():
         raise UsageError(f"'{id}' is a network that comes with mien: give another id with --id")
-    if family not in families():
-        raise UsageError(f"there is no model family '{family}': it is one of {', '.join(families())}")
+    facts = find_family(family)
     sha256 = checksum_of(path, "sha256")
-    return _entry(
-        {
-            "id": id,
-            "family": family,
-            "path": str(path),
-            "bytes": path.stat().st_size,
-            "sha256": sha256,
-            "licence": licence,
-            "permits": permits,
-        }
-    )
+    stored = {"id": id, "bytes": path.stat().st_size, "sha256": sha256, "licence": licence, "permits": permits}
+    return _entry(facts, path, stored)
 
 
 def read_register(file: Path) -> dict[str, UserEntry]:
     """The user's networks by id, in the order they were added; none if there is no such file.
 
     Raises:
-        ModelError: the file is not what `write_register` writes.
+        ModelError: the file is not what `add_to_register` writes.
     """
     try:
         tables = tomllib.loads(file.read_text(encoding="utf-8"))
-        entries = [_entry(fields) for fields in tables.get("model", [])]
+        entries = [_read_entry(fields) for fields in tables.get("model", [])]
     except FileNotFoundError:
         return {}
     except OSError as error:
@@ -103,7 +93,7 @@ def add_to_register(file: Path, entry: UserEntry, *, overwrite: bool = False) ->
         _write(file, {**entries, entry.id: entry}.values())
 
 
-def _entry(fields: dict[str, Any]) -> UserEntry:
+def _read_entry(fields: dict[str, Any]) -> UserEntry:
     """Of the fields in the file.
 
     Raises:
@@ -113,11 +103,14 @@ def _entry(fields: dict[str, Any]) -> UserEntry:
         raise ValueError(f"{', '.join(sorted(unknown))} missing or unknown")
     if fields["permits"] not in get_args(Permission):
         raise ValueError(f"permits = {fields['permits']}")
-    family = families()[fields["family"]]
-    facts = {name: value for name, value in fields.items() if name != "path"}
-    path = Path(fields["path"])
+    stored = {name: value for name, value in fields.items() if name not in ("family", "path")}
+    return _entry(families()[fields["family"]], Path(fields["path"]), stored)
+
+
+def _entry(family: FamilyFacts, path: Path, stored: dict[str, Any]) -> UserEntry:
     return UserEntry(
-        **facts,
+        **stored,
+        family=family.name,
         path=path,
         role=family.role,
         summary="Added by the user.",

@@ -16,8 +16,8 @@ from mien.models.checksum import Checksum, checksum_of, leave_beside, parse_sha2
 from mien.models.download import PATIENCE, OnBytes, Patience, download
 from mien.models.licence import Profile, check_licence
 from mien.models.mirror import source_at
-from mien.models.persons import persons
 from mien.models.register import UserEntry, read_register
+from mien.models.unlisted import persons, unlisted
 
 Place = Literal["added", "folder", "cache", "bundled"]
 """The user's own catalogue, one of the user's folders, mien's downloads, or mien itself."""
@@ -152,15 +152,21 @@ class ModelStore:
         found = self.find(entry)
         if found is None:
             raise ModelError(self._missing(entry))
-        located = self._compare(entry, found)
-        if not located.verified and found.place == "bundled":
-            raise ModelError(f"{model} is damaged: {located.why}; install mien again")
-        if not located.verified and self._strict:
-            raise PolicyError(
-                f"{model} is refused, as only verified files are permitted: {located.path}: {located.why}; "
-                "if the file is right, `mien models add` records its SHA-256"
-            )
-        return located
+        return self._admit(self._compare(entry, found))
+
+    def locate_file(self, path: Path, family: str) -> Located:
+        """A file that is named by its path and family instead of an id.
+
+        Raises:
+            UsageError: there is no such family.
+            ModelError: there is no such file.
+            PolicyError: its licence, of which nothing is known, is not permitted, or the policy is strict.
+        """
+        entry = unlisted(path, family)
+        if not path.is_file():
+            raise ModelError(f"{path} is missing: there is no such file")
+        self._check_licence(entry)
+        return self._admit(self._compare(entry, Found(path, "folder")))
 
     def fetch(
         self,
@@ -199,6 +205,19 @@ class ModelStore:
         if entry.sha256 is None:
             leave_beside(target, expected)
         return self._compare(entry, Found(target, "cache"))
+
+    def _admit(self, located: Located) -> Located:
+        """Let verified files pass, and others of the user's unless the policy is strict."""
+        if located.verified:
+            return located
+        if located.place == "bundled":
+            raise ModelError(f"{located.entry.id} is damaged: {located.why}; install mien again")
+        if self._strict:
+            raise PolicyError(
+                f"{located.entry.id} is refused, as only verified files are permitted: {located.path}: {located.why}; "
+                "if the file is right, `mien models add` records its SHA-256"
+            )
+        return located
 
     def _check_licence(self, entry: CatalogueEntry) -> None:
         check_licence(entry, self._profile, self.entries.values())
