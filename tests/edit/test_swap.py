@@ -162,3 +162,31 @@ def test_the_targets_light_falls_on_the_source() -> None:
     expected = [float(lit[one].mean() / image[one].mean()) for one in cheeks]
     assert ratios[1] / ratios[0] == pytest.approx(expected[1] / expected[0], rel=0.25)
     assert ratios[1] > ratios[0] * 1.2
+
+
+def test_a_picture_without_colour_stays_without(effect: GeometricSwap) -> None:
+    image, face = picture("grace_hopper"), tracked(face_of("grace_hopper"))
+    grey = np.repeat(cv2.cvtColor(image, cv2.COLOR_RGB2GRAY)[..., None], 3, axis=2)
+    result = swap_face(grey, face, effect)
+    assert np.ptp(result.astype(int), axis=2).max() <= 1
+    assert np.abs(result.astype(int) - grey).max() > 30
+
+
+@pytest.mark.parametrize("width", [14, 40, 700])
+def test_faces_of_any_size_are_edited(effect: GeometricSwap, width: int) -> None:
+    image, face = picture("grace_hopper"), face_of("grace_hopper")
+    scale = np.float32(width / np.ptp(face.landmarks[:468, 0]))
+    how = cv2.INTER_AREA if scale < 1 else cv2.INTER_CUBIC
+    resized = cv2.resize(image, None, fx=float(scale), fy=float(scale), interpolation=how)
+    result = swap_face(resized, tracked(make_face(face.landmarks * scale, 1.0)), effect)
+    inside = face_mask(face.landmarks * scale, resized.shape[1], resized.shape[0])
+    change = np.abs(result.astype(int) - resized).mean(axis=2)
+    assert change[inside].mean() > 5
+
+
+@pytest.mark.parametrize("level", [0, 255])
+def test_flat_pictures_do_no_harm(effect: GeometricSwap, level: int) -> None:
+    flat = np.full_like(picture("grace_hopper"), level)
+    face = tracked(face_of("grace_hopper"))
+    rect = effect.rect(face, flat.shape[1], flat.shape[0])
+    assert np.isfinite(effect.edit(as_working(flat[rect.slices]), rect, face, [])).all()

@@ -24,6 +24,8 @@ _TONE_HUE, _TONE_LIGHTNESS = 0.4, 0.15
 """How much of the difference in skin colour stays the source's, well inside the face."""
 _TONE_REACH = 0.12
 """Sigma of the way from the edge to where the skin colour is the source's, in face widths."""
+_COLOURLESS = 0.004
+"""Mean difference of the channels, as a part of white, that compression leaves in a picture without colour."""
 _NEAR = (0.35, 0.7)
 """Differences from the mean (logarithm) at which a cell begins to be left out, and is."""
 
@@ -48,6 +50,12 @@ def gain(target: Floats, drawn: Floats, trust: Floats, alpha: Floats, face_width
         result += (band - last) * _edge(alpha, sigma * face_width)
         last = band
     return np.exp(np.clip(result, -_LIMIT, _LIMIT))
+
+
+def is_grey(picture: Floats) -> bool:
+    """True for RGB without any colour: black and white film, a grey picture."""
+    red, green, blue = cv2.split(picture)
+    return max(float(cv2.mean(cv2.absdiff(one, green))[0]) for one in (red, blue)) < _COLOURLESS
 
 
 def log_colours(picture: Floats) -> Floats:

@@ -38,6 +38,7 @@ class GeometricSwap:
     """Effect that puts one person's face onto tracked faces. One thread calls `edit` at a time."""
 
     name = "swap"
+    remembers = True
 
     def __init__(self, source: SourceFace, *, shape: float = 1.0) -> None:
         """Set up for one source.
@@ -119,7 +120,8 @@ class GeometricSwap:
         gain = light.gain(target, texture, plain * (0.2 + 0.8 * known), clear * drawn.covered, face_width)
         edge = smoothstep(0.3, 0.7, gaussian(drawn.covered, 1.0))
         soft = cv2.merge([clear * edge, plain * known, parts * clear * known, 1 - known])
-        return _Look(drawn, cast(Floats, soft), gain * skin * (1 - share), gain * share)
+        grey = light.is_grey(target)
+        return _Look(drawn, cast(Floats, soft), gain * skin * (1 - share), gain * share, grey)
 
     def _paint(
         self,
@@ -144,6 +146,8 @@ class GeometricSwap:
         painted = look_up(level, u, v)
         painted *= canvas.enlarge(look.factor, window)
         painted += canvas.enlarge(look.base, window)
+        if look.grey:
+            painted[:] = cv2.cvtColor(painted, cv2.COLOR_RGB2GRAY)[..., None]
         view = edited[window.pixels]
         grain.apply(painted, view, plain * opacity, parts, unknown)
         painted -= view
@@ -175,6 +179,8 @@ class _Look(NamedTuple):
     """(rows, columns, 3) what is added to"""
     factor: Floats
     """(rows, columns, 3) times the source's texture."""
+    grey: bool
+    """The target has no colour, and neither has the result."""
 
 
 def _unrolled(canvas: Canvas, small: Floats, target: Floats, facing: Floats) -> tuple[Floats, Floats]:
