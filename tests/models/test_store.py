@@ -278,6 +278,15 @@ class TestDownloads:
         assert (located.path, located.place, located.verified) == (downloads / SELFIE.file, "cache", True)
         assert store.locate(SELFIE.id) == located
 
+    def test_a_download_that_was_damaged_later_is_an_error_and_mended_by_the_next(self, mirror, downloads):
+        store = store_of(downloads=downloads)
+        path = store.fetch(SELFIE.id, mirror.url).path
+        path.write_bytes(b"damaged")
+        with pytest.raises(ModelError, match="`mien models fetch selfie_segmentation` gets it again"):
+            store.locate(SELFIE.id)
+        assert store.fetch(SELFIE.id, mirror.url).verified
+        assert store.locate(SELFIE.id).verified
+
     def test_the_wrong_file_is_refused(self, mirror, downloads):
         mirror.files[f"/{SELFIE.file}"] = SELFIE.path.read_bytes()[::-1]
         with pytest.raises(ModelError, match="nothing is kept"):

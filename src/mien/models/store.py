@@ -144,7 +144,7 @@ class ModelStore:
         """The file of a network that is about to be used.
 
         Raises:
-            ModelError: the network is unknown, its file is nowhere, or one of mien's own is damaged.
+            ModelError: the network is unknown, its file is nowhere, or one that mien brought is damaged.
             PolicyError: its licence is not permitted, or the policy is strict and the file is not known to be right.
         """
         entry = self.entry(model)
@@ -212,6 +212,11 @@ class ModelStore:
             return located
         if located.place == "bundled":
             raise ModelError(f"{located.entry.id} is damaged: {located.why}; install mien again")
+        if located.place == "cache" and located.differs:
+            raise ModelError(
+                f"{located.entry.id} is damaged: {located.path}: {located.why}; "
+                f"`mien models fetch {located.entry.id}` gets it again"
+            )
         if self._strict:
             raise PolicyError(
                 f"{located.entry.id} is refused, as only verified files are permitted: {located.path}: {located.why}; "
