@@ -1,0 +1,103 @@
+"""What has to hold of a recipe's fields, each alone and together."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, cast
+
+from mien.recipe.terms import PersonMap, Position, is_name
+
+if TYPE_CHECKING:
+    from mien.recipe.job import Recipe
+
+
+def problems(recipe: Recipe) -> Iterator[str]:
+    """What is wrong with a recipe, in a user's words."""
+    wrong_types = list(_type_problems(recipe))
+    yield from wrong_types
+    if not wrong_types:
+        yield from _range_problems(recipe)
+        yield from _conflicts(recipe)
+
+
+def _type_problems(recipe: Recipe) -> Iterator[str]:
+    for name, (types, what) in _TYPES.items():
+        value = getattr(recipe, name)
+        if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
+            yield f"recipe field '{name}' must be {what}, got {value!r}"
+        elif isinstance(value, tuple):
+            for item in cast(tuple[Any, ...], value):
+                if not (isinstance(item, PersonMap) if name == "map" else is_name(item)):
+                    yield f"recipe field '{name}' must be {what}, got {item!r} in it"
+        elif isinstance(value, float) and not math.isfinite(value):
+            yield f"recipe field '{name}' must be a finite number, got {value!r}"
+        elif isinstance(value, str) and not is_name(value):
+            yield f"recipe field '{name}' must be {what}, got {value!r}"
+
+
+def _range_problems(recipe: Recipe) -> Iterator[str]:
+    if recipe.faces not in ("all", "largest") and not re.fullmatch("[0-9]+", recipe.faces):
+        yield f"faces = '{recipe.faces}': give all, largest, or a number counted from the left (0 is the first)"
+    if not 0 < recipe.reference_distance <= 2:
+        yield f"reference_distance = {recipe.reference_distance}: give a distance above 0, at most 2"
+    if recipe.crf is not None and not 0 <= recipe.crf <= 63:
+        yield f"crf = {recipe.crf}: give 0 (best) to 63, or leave it out for the codec's own default"
+    if recipe.audio not in ("keep", "none"):
+        yield f"audio = '{recipe.audio}': give keep or none"
+    if not recipe.effects:
+        yield "no effects: leave the field out for the default ('swap')"
+    if not 0 <= recipe.shape <= 1:
+        yield f"shape = {recipe.shape}: give 0 (none) to 1 (all)"
+    if recipe.precision not in ("auto", "fp32", "bf16"):
+        yield f"precision = '{recipe.precision}': give auto, fp32 or bf16"
+    if recipe.segment_seconds < 1:
+        yield f"segment_seconds = {recipe.segment_seconds}: give at least 1 second"
+    if recipe.price_per_hour is not None and recipe.price_per_hour < 0:
+        yield f"price_per_hour = {recipe.price_per_hour}: give 0 or more"
+
+
+def _conflicts(recipe: Recipe) -> Iterator[str]:
+    if recipe.map and (recipe.sources or recipe.reference):
+        yield "'map' names its own sources and references: leave out 'sources' and 'reference'"
+    if not recipe.map and not recipe.sources and "swap" in recipe.effects:
+        yield "no source picture: name at least one in 'sources'"
+    start = Position.parse(recipe.start) if recipe.start is not None else None
+    end = Position.parse(recipe.end) if recipe.end is not None else None
+    if start and end:
+        for first, last in ((start.seconds, end.seconds), (start.frame, end.frame)):
+            if first is not None and last is not None and last <= first:
+                yield f"end = {recipe.end} is not after start = {recipe.start}"
+
+
+_Kind = tuple[tuple[type, ...], str]
+_TEXT: _Kind = ((str,), "text of one character or more, without NUL")
+_OPTIONAL_TEXT: _Kind = ((str, type(None)), _TEXT[1])
+_NUMBER: _Kind = ((int, float), "a number")
+_LIST: _Kind = ((tuple,), "a list of texts, each of one character or more, without NUL")
+_FLAG: _Kind = ((bool,), "true or false")
+_TYPES: dict[str, _Kind] = {
+    "target": _TEXT,
+    "output": _TEXT,
+    "sources": _LIST,
+    "faces": _TEXT,
+    "reference": _OPTIONAL_TEXT,
+    "reference_distance": _NUMBER,
+    "map": ((tuple,), "a list of {sources, reference}"),
+    "start": _OPTIONAL_TEXT,
+    "end": _OPTIONAL_TEXT,
+    "codec": _TEXT,
+    "crf": ((int, type(None)), "a whole number"),
+    "preset": _OPTIONAL_TEXT,
+    "audio": _TEXT,
+    "effects": _LIST,
+    "shape": _NUMBER,
+    "device": _TEXT,
+    "precision": _TEXT,
+    "segment_seconds": _NUMBER,
+    "resume": _FLAG,
+    "overwrite": _FLAG,
+    "allow_no_face": _FLAG,
+    "price_per_hour": ((int, float, type(None)), "a number"),
+}
