@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
@@ -23,19 +24,27 @@ _EDGE_SIGMA = 5.0
 """Blur of a soft edge, pixels of the crop."""
 
 
-def box(size: int, *, blur: float = 0.3, padding: Sequence[float] = (0, 0, 0, 0)) -> Floats:
-    """All of the crop but a soft border.
+def box(size: int, *, blur: float = 0.3, padding: tuple[float, float, float, float] = (0, 0, 0, 0)) -> Floats:
+    """All of the crop but a soft border. Not to be written to: it is made once and kept.
 
     Args:
         size: Side of the crop, pixels.
         blur: Width of the border over half of the side, 0..1.
         padding: Top, right, bottom, left border in percent of the side, where that is wider.
     """
+    return _box(size, blur, padding)
+
+
+@functools.lru_cache(maxsize=32)
+def _box(size: int, blur: float, padding: tuple[float, float, float, float]) -> Floats:
     reach = int(size * 0.5 * blur)
     top, right, bottom, left = (max(reach // 2, 1, int(size * percent / 100)) for percent in padding)
     mask = np.zeros((size, size), np.float32)
     mask[top : size - bottom, left : size - right] = 1
-    return cast(Floats, cv2.GaussianBlur(mask, (0, 0), reach * 0.25)) if reach else mask
+    if reach:
+        mask = cast(Floats, cv2.GaussianBlur(mask, (0, 0), reach * 0.25))
+    mask.setflags(write=False)
+    return mask
 
 
 def area(points: NDArray[Any], size: int, areas: Iterable[str]) -> Floats:

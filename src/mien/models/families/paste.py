@@ -40,12 +40,15 @@ def paste(
     """
     to_patch = invert(matrix)
     to_patch[:, 2] -= rect.x, rect.y
-    opacity: Floats = np.clip(_warped(mask, to_patch, patch, cv2.BORDER_CONSTANT), 0, 1)[:, :, None]
+    opacity = np.clip(_warped(mask, to_patch, patch, cv2.BORDER_CONSTANT), 0, 1)
     if before is None:
-        change = _warped(crop, to_patch, patch, cv2.BORDER_REPLICATE) - patch
+        change = _warped(crop, to_patch, patch, cv2.BORDER_REPLICATE)
+        change -= patch
     else:
         change = _warped(crop - before, to_patch, patch, cv2.BORDER_REPLICATE)
-    return (patch + change * opacity).astype(np.float32, copy=False)
+    change *= cast(Floats, cv2.merge([opacity, opacity, opacity]))
+    change += patch
+    return change
 
 
 def _warped(crop: NDArray[Any], matrix: Matrix, patch: Floats, border: int) -> Floats:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 
@@ -35,11 +36,23 @@ def unit(pictures: NDArray[Any]) -> Floats:
 
 def to_planes(pictures: NDArray[Any], mean: Channels = ZEROS, std: Channels = ONES) -> Floats:
     """(n, 3, height, width) `(value - mean) / std` of pictures (n, height, width, 3)."""
-    values = (unit(pictures) - mean) / std
-    return np.ascontiguousarray(values.transpose(0, 3, 1, 2))
+    count, height, width, _ = pictures.shape
+    planes = np.empty((count, 3, height, width), np.float32)
+    if pictures.dtype == np.uint8:
+        np.multiply(pictures.transpose(0, 3, 1, 2), np.float32(1 / 255), out=planes)
+    else:
+        np.clip(pictures.transpose(0, 3, 1, 2), 0, 1, out=planes)
+    planes -= mean[:, None, None]
+    planes /= std[:, None, None]
+    return planes
 
 
 def from_planes(planes: NDArray[Any], mean: Channels = ZEROS, std: Channels = ONES) -> Floats:
     """Pictures (n, height, width, 3) in 0..1 of planes (n, 3, height, width): `value * std + mean`, cut."""
-    values = planes.transpose(0, 2, 3, 1) * std + mean
-    return np.ascontiguousarray(np.clip(values, 0, 1), np.float32)
+    pictures = np.empty((len(planes), *planes.shape[2:], 3), np.float32)
+    # Plane by plane: large arrays in between would cost more than all of the arithmetic.
+    for picture, channels in zip(pictures, planes, strict=True):
+        for number, plane in enumerate(channels):
+            values = plane.astype(np.float32, copy=False) * std[number] + mean[number]
+            cv2.insertChannel(np.clip(values, 0, 1, out=values), picture, number)
+    return pictures
