@@ -12,9 +12,9 @@ from mien.edit.fields import gaussian, look_up, smoothstep
 from mien.edit.raster import Floats
 from mien.geometry import Rect
 
-GROWTH = 0.3
+GROWTH = 0.26
 """The rectangle reaches beyond the face by this part of its longer side, on every side."""
-_REACH = 1.55
+_REACH = 1.45
 """Distance from the middle, in outlines, from which on the surroundings stay."""
 _RAYS = 180
 """Directions in which the outline's shift is tabulated."""
