@@ -40,7 +40,7 @@ _STORED = _load()
 XYZ: NDArray[np.float32] = _fixed(_STORED["xyz"].astype(np.float32))
 """(468, 3) cm."""
 UV: NDArray[np.float32] = _fixed(_STORED["uv"].astype(np.float32))
-"""(468, 2) texture coordinates 0..1, v upwards."""
+"""(468, 2) texture coordinates 0..1, v downwards (the forehead is near 0.1, the chin near 0.95)."""
 TRIANGLES: Indices = _fixed(_STORED["tri"].astype(np.intp))
 """(898, 3) vertices, counter-clockwise seen from the camera (y up)."""
 PROCRUSTES_VERTICES: Indices = _fixed(_STORED["procrustes_idx"].astype(np.intp))
