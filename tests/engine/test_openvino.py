@@ -4,6 +4,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mien.engine.cache import load_blob
 from mien.engine.device import find_device
 from mien.engine.openvino import OpenVinoSession
 from mien.errors import EngineError, ModelError
@@ -132,9 +133,27 @@ def test_compiled_networks_are_kept_and_give_the_same(tmp_path: Path, fp32: Open
     assert again.ran == first.ran
 
 
-def test_a_damaged_cache_does_no_harm(tmp_path: Path, fp32: OpenVinoSession):
+@pytest.mark.parametrize("damage", ["cut off", "changed", "emptied"])
+def test_a_damaged_cache_is_made_anew(tmp_path: Path, fp32: OpenVinoSession, damage: str):
     session(cache=tmp_path)
-    for blob in tmp_path.iterdir():
-        blob.write_bytes(blob.read_bytes()[:1000])
+    [blob] = tmp_path.iterdir()
+    whole = blob.read_bytes()
+    middle = len(whole) // 2  # Among the weights, where the engine notices nothing.
+    changed = whole[:middle] + bytes(255 - byte for byte in whole[middle : middle + 4000]) + whole[middle + 4000 :]
+    blob.write_bytes({"cut off": whole[:1000], "changed": changed, "emptied": b""}[damage])
     batch = pictures(1)
     np.testing.assert_allclose(run(session(cache=tmp_path), batch), run(fp32, batch), atol=1e-5)
+    assert load_blob(tmp_path, blob.stem)
+
+
+def test_warming_up_compiles_for_each_batch(tmp_path: Path):
+    session(cache=tmp_path).warm((1, 4))
+    kept = {path.name for path in tmp_path.iterdir()}
+    assert len(kept) == 2
+    loaded = session(cache=tmp_path)
+    run(loaded, pictures(3))
+    assert {path.name for path in tmp_path.iterdir()} == kept
+
+
+def test_the_reason_for_the_choice_is_kept():
+    assert session(why="cpu: asked for").ran.why == "cpu: asked for"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import secrets
 import sys
@@ -10,6 +11,8 @@ from typing import NamedTuple
 
 CACHE_VARIABLE = "MIEN_CACHE"
 """Environment variable that names another cache folder."""
+_DIGEST_BYTES = 32
+"""Of SHA-256, before each content."""
 
 
 class Cache(NamedTuple):
@@ -43,18 +46,20 @@ def open_cache() -> Cache:
 
 
 def load_blob(folder: Path, key: str) -> bytes | None:
-    """What was kept under `key`, or None."""
+    """What was kept under `key`; None if it is not there or damaged, which an engine might not notice."""
     try:
-        return (folder / f"{key}.blob").read_bytes()
+        kept = (folder / f"{key}.blob").read_bytes()
     except OSError:
         return None
+    content = kept[_DIGEST_BYTES:]
+    return content if hashlib.sha256(content).digest() == kept[:_DIGEST_BYTES] else None
 
 
 def store_blob(folder: Path, key: str, content: bytes) -> None:
     """Keep `content` under `key`, whole or not at all. A folder that takes no more costs a slower start next time."""
     part = folder / f".{key}.{secrets.token_hex(4)}"
     try:
-        part.write_bytes(content)
+        part.write_bytes(hashlib.sha256(content).digest() + content)
         part.replace(folder / f"{key}.blob")
     except OSError:
         part.unlink(missing_ok=True)

@@ -24,6 +24,13 @@ class Device:
     """The maker's name, e.g. the processor's."""
     precisions: tuple[str, ...]
     """Of `fp32`, `bf16`, `fp16`, `int8`: what the device computes in without emulation."""
+    engine: str = "openvino"
+    """Which engine runs networks there: `openvino` or `onnxruntime`."""
+
+    @property
+    def kind(self) -> str:
+        """The name without its number."""
+        return self.name.partition(":")[0]
 
 
 def core() -> ov.Core:
@@ -88,7 +95,9 @@ def choose_precision(asked: str, safe: tuple[str, ...], device: Device, model: s
 
 def _describe(engine_name: str) -> Device:
     capabilities = core().get_property(engine_name, "OPTIMIZATION_CAPABILITIES")
-    names = (("FP32", "fp32"), ("BF16", "bf16"), ("FP16", "fp16"), ("INT8", "int8"))
+    names = [("FP32", "fp32"), ("BF16", "bf16"), ("INT8", "int8")]
+    if engine_name != "CPU":  # Processors gain nothing from float16, even where they have it.
+        names.insert(2, ("FP16", "fp16"))
     return Device(
         name=engine_name.lower().replace(".", ":"),
         engine_name=engine_name,

@@ -31,7 +31,8 @@ _DTYPES: dict[int, type[np.generic]] = {
 }
 """TensorProto.DataType to NumPy, of the types that weights have."""
 _PRODUCER, _PRODUCER_VERSION, _GRAPH, _OPSETS = 2, 3, 7, 8  # of ModelProto
-_INITIALIZER, _INPUT, _OUTPUT = 5, 11, 12  # of GraphProto
+_NODE, _INITIALIZER, _INPUT, _OUTPUT = 1, 5, 11, 12  # of GraphProto
+_NODE_INPUT, _OPERATOR = 1, 4  # of NodeProto
 _DIMS, _DATA_TYPE, _FLOATS, _INTEGERS, _NAME, _RAW_DATA = 1, 2, 4, 5, 8, 9  # of TensorProto
 _VARINT, _FIXED64, _LENGTH, _FIXED32 = 0, 1, 2, 5
 
@@ -121,6 +122,15 @@ class OnnxFile:
         tensors = (field for field in self._graph if field.number == _INITIALIZER)
         names = ((part for part in self._parts(tensor) if part.number == _NAME) for tensor in tensors)
         return tuple("".join(self._text(name) for name in name_fields) for name_fields in names)
+
+    @property
+    def nodes(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """Operator and names of the inputs of each node."""
+        for field in self._graph:
+            if field.number == _NODE:
+                parts = list(self._parts(field))
+                operator = "".join(self._text(part) for part in parts if part.number == _OPERATOR)
+                yield operator, tuple(self._text(part) for part in parts if part.number == _NODE_INPUT)
 
     def last_weight(self) -> NDArray[Any]:
         """The last initializer, however it is stored; of the others nothing is read.

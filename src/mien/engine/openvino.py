@@ -6,7 +6,7 @@ import hashlib
 import queue
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +16,7 @@ from mien.engine.cache import load_blob, store_blob
 from mien.engine.device import Device, core
 from mien.engine.mapped import read_mapped
 from mien.engine.onnx_file import OnnxFile
+from mien.engine.precision import file_precision
 from mien.engine.runtime import ov
 from mien.engine.session import Ran, Tensors, Usage
 from mien.errors import EngineError, ModelError
@@ -41,6 +42,7 @@ class OpenVinoSession:
         streams: int = 1,
         max_batch: int = 8,
         cache: Path | None = None,
+        why: str = "",
     ) -> None:
         """Read and compile; a large network runs once, since it takes its memory then.
 
@@ -48,11 +50,13 @@ class OpenVinoSession:
             path: The ONNX file.
             model: Catalogue id, for reports and messages.
             device: Where to run.
-            precision: `fp32` or `bf16`.
+            precision: `fp32`, `bf16`, `fp16`, or `int8` of a file that is int8 itself.
             threads: CPU threads of one call.
             streams: Calls that run side by side; further ones wait.
-            max_batch: Largest batch of one run of the network; larger ones are run in parts.
+            max_batch: Largest batch of one run of the network; larger ones are run in parts. Networks that were
+                exported for single items run item by item, whatever it says.
             cache: Folder of compiled networks, or None.
+            why: For the report: why this device and precision.
 
         Raises:
             ModelError: the file is missing or not a network.
@@ -65,7 +69,7 @@ class OpenVinoSession:
         self._max_batch = max_batch
         self._cache = cache
         self._config: dict[str, object] = {
-            "INFERENCE_PRECISION_HINT": ov.Type.bf16 if precision == "bf16" else ov.Type.f32,
+            "INFERENCE_PRECISION_HINT": _hint(precision, device),
             "INFERENCE_NUM_THREADS": threads * streams,
             "NUM_STREAMS": streams,
         }
@@ -73,9 +77,16 @@ class OpenVinoSession:
         self._lock = threading.Lock()
         self._large = path.is_file() and path.stat().st_size >= LARGE_BYTES
         self._variants: dict[int, _Variant] = {}
-        first = self._variant(1)
+        try:
+            first = self._variant(1)
+        except _OneItemOnly:
+            self._max_batch = 1
+            first = self._variant(1)
         self._inputs = first.inputs
-        self._ran = Ran(model, "openvino", f"{device.name} ({device.full_name})", first.precision)
+        if precision == "int8" and file_precision(path) != "int8":
+            raise EngineError(f"{model} is no int8 network: give a quantised file, or another precision than int8")
+        ran_in = precision if precision == "int8" else first.precision
+        self._ran = Ran(model, "openvino", f"{device.name} ({device.full_name})", ran_in, why)
         if self._large:
             self._pack(first)
 
@@ -98,10 +109,11 @@ class OpenVinoSession:
         """
         items = self._check(inputs)
         started = time.perf_counter()
-        parts = [
-            self._run_part({name: value[first : first + self._max_batch] for name, value in inputs.items()})
-            for first in range(0, items, self._max_batch)
-        ]
+        try:
+            parts = self._run_parts(inputs, items)
+        except _OneItemOnly:
+            self._max_batch = 1
+            parts = self._run_parts(inputs, items)
         with self._lock:
             self._usage.calls += 1
             self._usage.items += items
@@ -110,10 +122,30 @@ class OpenVinoSession:
             return parts[0]
         return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
+    def warm(self, batches: Iterable[int]) -> None:
+        """Compile for each batch size, or get it from the cache.
+
+        Raises:
+            ModelError: the file is missing or not a network.
+            EngineError: the engine cannot compile it.
+        """
+        try:
+            for items in batches:
+                self._variant(items)
+        except _OneItemOnly:
+            self._max_batch = 1
+
     def release(self) -> None:
         """Let go of the network's memory. A later run loads it again."""
         with self._lock:
             self._variants.clear()
+
+    def _run_parts(self, inputs: Tensors, items: int) -> list[dict[str, NDArray[np.float32]]]:
+        step = self._max_batch
+        return [
+            self._run_part({name: value[first : first + step] for name, value in inputs.items()})
+            for first in range(0, items, step)
+        ]
 
     def _run_part(self, inputs: Tensors) -> dict[str, NDArray[np.float32]]:
         variant = self._variant(len(next(iter(inputs.values()))))
@@ -148,6 +180,8 @@ class OpenVinoSession:
 
     def _compile(self, bound: int) -> _Variant:
         network, file = self._read()
+        if bound > 1 and not _takes_batches(network):
+            raise _OneItemOnly
         try:
             network.reshape({port: _bounded(port.partial_shape, bound) for port in network.inputs})
             compiled = core().compile_model(network, self._device.engine_name, self._config)
@@ -198,6 +232,10 @@ class OpenVinoSession:
             if not fits or not len(value):
                 raise EngineError(f"{self._model}: input {name} takes shape {inner}, got {value.shape}")
         return len(next(iter(inputs.values())))
+
+
+class _OneItemOnly(Exception):
+    """The network was exported for single items: there are shapes in it that say so."""
 
 
 class _Variant:
@@ -252,6 +290,15 @@ def _missing(path: Path, model: str) -> ModelError:
     return ModelError(f"{model} is missing: there is no file {path}; install mien again")
 
 
+def _takes_batches(network: ov.Model) -> bool:
+    """Whether shapes work out for two items. With an open batch axis the engine would find out by crashing."""
+    try:
+        network.reshape({port: ov.PartialShape([2, *list(port.partial_shape)[1:]]) for port in network.inputs})
+    except RuntimeError:
+        return False
+    return True
+
+
 def _input_name(port: ov.ConstOutput) -> str:
     """As the file calls it: the port itself also carries names of what the engine has folded into it."""
     return port.get_node().get_friendly_name()
@@ -259,6 +306,15 @@ def _input_name(port: ov.ConstOutput) -> str:
 
 def _bounded(shape: ov.PartialShape, bound: int) -> ov.PartialShape:
     return ov.PartialShape([ov.Dimension(1, bound), *list(shape)[1:]])
+
+
+def _hint(precision: str, device: Device) -> ov.Type:
+    """What floating point runs in; of an int8 network that is the rest, for which bf16 is still the finer one."""
+    if precision == "fp16":
+        return ov.Type.f16
+    if precision == "bf16" or (precision == "int8" and "bf16" in device.precisions):
+        return ov.Type.bf16
+    return ov.Type.f32
 
 
 def _actual_precision(compiled: ov.CompiledModel) -> str:

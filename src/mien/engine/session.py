@@ -25,6 +25,8 @@ class Ran:
     """`cpu`, `gpu:0`, ... with the device's own name in brackets."""
     precision: str
     """`fp32`, `bf16`, `fp16` or `int8`."""
+    why: str = ""
+    """Why it was this device and precision."""
 
 
 @dataclass(slots=True)

@@ -7,14 +7,12 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 
 from mien.engine.cache import open_cache
-from mien.engine.device import choose_precision, find_device
-from mien.engine.openvino import OpenVinoSession
 from mien.engine.session import Session
 from mien.models.catalogue import find_model
+from mien.models.opening import Wish, open_entry
 
 _CPU_BATCH = 1
 """Measured on one thread: items of a batch take as long as single ones, and each size of batch keeps 40 to 80 MB."""
-_DEVICE_BATCH = 8
 
 
 class ModelShelf:
@@ -24,15 +22,15 @@ class ModelShelf:
         """Choose where networks run; none is loaded yet.
 
         Args:
-            device: `auto`, `cpu`, `gpu`, ...
-            precision: `auto`, `fp32` or `bf16`; the last two hold for every network for which they are safe.
+            device: `auto`, `cpu`, `gpu`, `cuda:0`, ...
+            precision: `auto`, `fp32`, `bf16`, `fp16` or `int8`; all but the first hold for every network for which
+                they are safe.
 
         Raises:
             EngineError: the device or precision is not there.
         """
-        self._device = find_device(device)
-        self._precision = precision
-        choose_precision(precision, (), self._device, "the job")
+        self._wish = Wish(device, precision)
+        self._wish.check()
         self._cache, self._warning = open_cache()
         self._sessions: dict[str, Session] = {}
         self._locks: dict[str, threading.Lock] = {}
@@ -83,11 +81,5 @@ class ModelShelf:
     def _load(self, model: str) -> Session:
         entry = find_model(model)
         entry.check_size()
-        return OpenVinoSession(
-            entry.path,
-            model=model,
-            device=self._device,
-            precision=choose_precision(self._precision, entry.precisions, self._device, model),
-            max_batch=_CPU_BATCH if self._device.engine_name == "CPU" else _DEVICE_BATCH,
-            cache=self._cache,
-        )
+        choice = self._wish.choose(entry, entry.path)
+        return open_entry(entry, entry.path, choice, cpu_batch=_CPU_BATCH, cache=self._cache)
