@@ -25,7 +25,7 @@ def stills() -> list[Score]:
 
 
 def test_stills_show_the_source(stills: list[Score]) -> None:
-    assert np.mean([one["identity"] for one in stills]) <= 0.425
+    assert np.mean([one["identity"] for one in stills]) <= 0.42
     for one in stills:
         assert one["identity"] < 0.6
         assert one["identity"] < one["target_identity"]
@@ -82,7 +82,7 @@ def test_a_clip_keeps_its_expressions() -> None:
     figures = score_clip(portrait("luispedro"), before, swap_clip(clip, "luispedro"), analyser())
     assert figures["eyes"] <= 0.045
     assert figures["mouth"] <= 0.045
-    assert figures["eyes_correlation"] >= 0.94
+    assert figures["eyes_correlation"] >= 0.93
     assert figures["mouth_correlation"] >= 0.95
     assert max(figures["yaw"], figures["pitch"], figures["roll"]) <= 3
     assert figures["warp_face"] <= 1.15
