@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 
 from mien.errors import ModelError
@@ -63,6 +65,30 @@ def test_swappers_name_their_converter(name: str, converter: str | None):
     family = FAMILIES.find(name)
     assert issubclass(family, Swapper)
     assert family.converter == converter
+
+
+@pytest.mark.parametrize(
+    ("name", "template", "size"),
+    [
+        *[("arcface", "ARCFACE_112_V2", 112), ("fairface", "ARCFACE_112_V2", 224), ("inswapper", "ARCFACE_128", 128)],
+        *[("hyperswap", "ARCFACE_128", 256), ("simswap", "ARCFACE_112_V1", 256)],
+        *[("simswap_unofficial", "ARCFACE_112_V1", 512), ("ghost", "ARCFACE_112_V1", 256)],
+        *[("hififace", "MTCNN_512", 256), ("blendswap", "FFHQ_512", 256), ("uniface", "FFHQ_512", 256)],
+        *[("deep_swapper", "DFL_WHOLE_FACE", 224), ("gfpgan", "FFHQ_512", 512), ("codeformer", "FFHQ_512", 512)],
+        *[("gpen", "FFHQ_512", 512), ("gpen_256", "ARCFACE_128", 256), ("restoreformer", "FFHQ_512", 512)],
+    ],
+)
+def test_crops_are_those_of_the_contract(name: str, template: str, size: int):
+    family: Any = FAMILIES.find(name)
+    assert family.template is getattr(templates, template)
+    assert family.size == size
+
+
+def test_pictures_of_the_source_are_those_of_the_contract():
+    for name, template, size in (("blendswap", "ARCFACE_112_V2", 112), ("uniface", "FFHQ_512", 256)):
+        family: Any = FAMILIES.find(name)
+        assert family.picture_template is getattr(templates, template)
+        assert family.picture_size == size
 
 
 def test_an_unknown_family_is_an_error_that_names_the_known_ones():
