@@ -71,7 +71,9 @@ def test_every_recipe_field_is_documented_with_its_default(field: dataclasses.Fi
     written = row.split("|")[3].strip(" `")
     if field.default is dataclasses.MISSING:
         assert written == "must be given"
-    elif field.name == "effects":
+    elif field.name == "mask_padding":
+        assert written == ",".join(str(percent) for percent in field.default)
+    elif field.name in ("effects", "mask"):
         assert (written,) == field.default
     elif field.default not in (None, ()):
         assert written == as_written(field.default)

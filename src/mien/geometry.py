@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 
@@ -44,3 +45,9 @@ class Rect:
         x, y = self.x // step * step, self.y // step * step
         right, bottom = -(-self.right // step) * step, -(-self.bottom // step) * step
         return Rect(x, y, right - x, bottom - y).clip(width, height)
+
+
+def bounding(rects: Sequence[Rect]) -> Rect:
+    """The smallest rectangle around one or more."""
+    x, y = min(rect.x for rect in rects), min(rect.y for rect in rects)
+    return Rect(x, y, max(rect.right for rect in rects) - x, max(rect.bottom for rect in rects) - y)

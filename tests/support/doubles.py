@@ -97,6 +97,8 @@ class RecallingFollower:
 class RecallingEffect:
     """Adds to each pixel what it saw in the last `memory` patches."""
 
+    remembers = True
+
     def __init__(self, memory: int) -> None:
         self._memory = memory
         self._seen: list[float] = []

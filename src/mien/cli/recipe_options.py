@@ -45,6 +45,35 @@ def add_job_arguments(parser: argparse.ArgumentParser) -> None:
     _add(look, "--effects", type=_names, metavar="A,B", help="effects in order (swap)")
     _add(look, "--shape", type=float, metavar="S", help="how much of the source's proportions to carry, 0..1 (1)")
 
+    networks = parser.add_argument_group(
+        "swapping and restoring by networks of your own",
+        "A network is an id that `mien models list` shows, or the path of an ONNX file together with its family.",
+    )
+    _add(networks, "--swapper", metavar="MODEL", help="who puts on the face (geometric, which needs no network)")
+    _add(networks, "--swapper-family", metavar="FAMILY", help="family of a swapper that is a file")
+    _add(networks, "--swapper-weight", type=float, metavar="W", help="source's identity, 0..1; 0.5 is plain (0.5)")
+    _add(networks, "--pixel-boost", type=int, metavar="PIXELS", help="side of the swapped crop (the network's own)")
+    _add(networks, "--restorer", metavar="MODEL", help="give faces more detail (no restorer)")
+    _add(networks, "--restorer-family", metavar="FAMILY", help="family of a restorer that is a file")
+    _add(networks, "--restorer-blend", type=float, metavar="B", help="how much of its change shows, 0..1 (0.8)")
+    _add(networks, "--restorer-weight", type=float, metavar="W", help="how faithful codeformer is to be, 0..1 (0.5)")
+    _add(networks, "--models", type=_names, metavar="DIR,DIR", help="folders with networks")
+    _add(networks, "--licence-profile", metavar="P", help="what for: any, non-commercial or commercial (any)")
+    _add(networks, "--memory-budget", metavar="SIZE", help="most that these networks may hold: 4GiB, 50%%, auto (auto)")
+
+    mask = parser.add_argument_group("where a network's face is seen")
+    _add(mask, "--mask", type=_names, metavar="A,B", help="the least of box, occlusion, area and region (box)")
+    _add(mask, "--mask-blur", type=float, metavar="B", help="soft border of the box, 0..1 (0.3)")
+    _add(mask, "--mask-padding", type=_numbers, metavar="T,R,B,L", help="border of the box in percent of it (0,0,0,0)")
+    _add(mask, "--mask-areas", type=_names, metavar="A,B", help="of upper-face, lower-face, mouth (all)")
+    _add(mask, "--mask-regions", type=_names, metavar="A,B", help="such as skin, nose, glasses, mouth (all)")
+    _add(mask, "--occluder", metavar="MODEL", help="network of the mask occlusion (xseg_1)")
+    _add(mask, "--parser", metavar="MODEL", help="network of the mask region (bisenet_resnet_34)")
+
+    size = parser.add_argument_group("how large the result is")
+    _add(size, "--upscale", type=int, metavar="N", help="enlarge 2 or 4 times (not at all)")
+    _add(size, "--upscaler", metavar="MODEL", help="network that enlarges (span_x2 or span_x4, which come with mien)")
+
     part = parser.add_argument_group("which part of a video", "TIME is seconds, hh:mm:ss.mmm, or frames such as 120f.")
     _add(part, "--start", metavar="TIME", help="first moment to keep")
     _add(part, "--end", metavar="TIME", help="first moment no longer kept")
@@ -144,6 +173,13 @@ def _add(to: argparse._ActionsContainer, *names: str, **settings: Any) -> None: 
 
 def _names(text: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def _numbers(text: str) -> tuple[float, ...]:
+    try:
+        return tuple(float(number) for number in _names(text))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"'{text}' is no list of numbers, such as 0,0,10,0") from None
 
 
 def _given_fields(options: argparse.Namespace) -> dict[str, Any]:

@@ -20,6 +20,11 @@ class Effect(Protocol):
         """As the recipe calls it."""
         ...
 
+    @property
+    def remembers(self) -> bool:
+        """Whether an edit depends on the frames before."""
+        ...
+
     def rect(self, face: TrackedFace, width: int, height: int) -> Rect:
         """The part of a frame of `width` x `height` pixels that `edit` may change, inside the frame."""
         ...

@@ -14,7 +14,7 @@ from mien.errors import UsageError
 from mien.faces.track import Tracker
 from mien.pipeline.casting import cast_live
 from mien.pipeline.dispatch import run_job
-from mien.pipeline.job import check_effects, make_effects
+from mien.pipeline.effects import check_effects, make_effects
 from mien.pipeline.live import LiveScene
 from mien.pipeline.plan import Plan, make_plan
 from mien.pipeline.progress import Progress, ProgressCallback
@@ -123,6 +123,8 @@ class Runner:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        for workshop in self._workshops.values():
+            workshop.close()
         self._workshops.clear()
 
 
@@ -152,7 +154,8 @@ class Swapper:
         self._live: LiveScene | None = None
         self._workshop = self._runner.workshop(self._recipe.device, self._recipe.precision)
         check_effects(self._recipe)
-        self._roles = self._workshop.roles(self._recipe)
+        self._networks = self._workshop.networks(self._recipe)
+        self._roles = self._workshop.roles(self._recipe, self._networks)
 
     def run(
         self, target: PathLike, output: PathLike, *, progress: ProgressCallback | None = None, **options: Any
@@ -188,7 +191,7 @@ class Swapper:
 
     def _scene(self) -> Scene:
         role_of = cast_live(self._recipe, self._workshop.references(self._recipe))
-        effects = make_effects(self._recipe, self._roles)
+        effects = make_effects(self._recipe, self._roles, self._networks)
         return Scene(Tracker(self._workshop.analyser), effects, role_of)
 
     def reset(self) -> None:

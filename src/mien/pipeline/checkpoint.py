@@ -27,7 +27,16 @@ _SAMPLE_BYTES = 1 << 20
 """Head and tail of the target that are hashed: containers keep their tables there."""
 
 _NOT_COMPARED = {
-    *("output", "resume", "overwrite", "price_per_hour", "audio", "allow_no_face"),  # No segment depends on them.
+    *(
+        "output",
+        "resume",
+        "overwrite",
+        "price_per_hour",
+        "audio",
+        "allow_no_face",
+        "licence_profile",
+        "memory_budget",
+    ),  # No segment depends on them.
     *("target", "sources", "reference", "map"),  # Compared by content.
 }
 

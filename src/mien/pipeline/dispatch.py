@@ -10,7 +10,8 @@ import cv2
 import mien
 from mien.errors import Interrupted
 from mien.media.probe import Kind, probe
-from mien.pipeline.job import Job, check_effects
+from mien.pipeline.effects import check_effects
+from mien.pipeline.job import Job
 from mien.pipeline.meter import Meter
 from mien.pipeline.output import check_output
 from mien.pipeline.progress import ProgressCallback
@@ -41,15 +42,16 @@ def run_job(recipe: Recipe, workshop: Workshop, *, progress: ProgressCallback, c
         target=recipe.target, output=recipe.output, version=mien.__version__, price_per_hour=recipe.price_per_hour
     )
     meter = Meter(workshop.analyser.sessions)
-    for warning in workshop.analyser.warnings:
+    networks = workshop.networks(recipe)
+    for warning in (*workshop.analyser.warnings, *networks.warnings):
         report.warn(warning)
-    job = Job(recipe, workshop, report, meter, progress, cancelled)
+    job = Job(recipe, workshop, networks, report, meter, progress, cancelled)
     try:
         with _single_threaded_pixels():
             run(job)
     except KeyboardInterrupt as error:
         raise Interrupted("stopped by Ctrl-C") from error
-    meter.fill(report, workshop.analyser.sessions, job.frames_made)
+    meter.fill(report, [*workshop.analyser.sessions, *networks.sessions], job.frames_made)
     return report
 
 

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
 from mien.edit.effect import Effect
-from mien.edit.source import SourceFace
-from mien.edit.swap import GeometricSwap
-from mien.errors import Interrupted, NoFaceError, RecipeError
+from mien.errors import Interrupted, NoFaceError
 from mien.faces.people import People
 from mien.media.files import publish
 from mien.pipeline.casting import RoleOf, cast_people, nobody
+from mien.pipeline.effects import Role, make_effects
 from mien.pipeline.executor import Execution
 from mien.pipeline.meter import Meter
+from mien.pipeline.networks import JobNetworks
 from mien.pipeline.progress import Progress, ProgressMeter
 from mien.pipeline.samples import Monitor
 from mien.pipeline.tally import Tally, summarise
@@ -29,25 +29,18 @@ from mien.report import Report
 T = TypeVar("T")
 
 
-def _swap(role: SourceFace, recipe: Recipe) -> Effect:
-    return GeometricSwap(role, shape=recipe.shape)
-
-
-EFFECTS: Mapping[str, Callable[[SourceFace, Recipe], Effect]] = {"swap": _swap}
-"""Effects that a recipe can name, and how each is made for a role."""
-
-
 @dataclass(slots=True)
 class Job:
     """A recipe in work."""
 
     recipe: Recipe
     workshop: Workshop
+    networks: JobNetworks
     report: Report
     meter: Meter
     progress: Callable[[Progress], None]
     cancelled: Callable[[], bool]
-    roles: tuple[SourceFace, ...] = field(default=())
+    roles: tuple[Role, ...] = field(default=())
     """Whose faces appear; a role's number is its place here."""
     frames_made: int = 0
     """Frames written by this run; those of an earlier one that is resumed are not."""
@@ -86,9 +79,9 @@ class Job:
             UnreadableError, NoFaceError, UnfitSourceError: a source picture cannot be used; the message names it.
         """
         began = time.perf_counter()
-        self.roles = self.workshop.roles(self.recipe)
+        self.roles = self.workshop.roles(self.recipe, self.networks)
         for role in self.roles:
-            for warning in role.warnings:
+            for warning in role.face.warnings if role.face else ():
                 self.report.warn(warning)
         self.report.stages["sources"] = time.perf_counter() - began
 
@@ -127,11 +120,12 @@ class Job:
 
     def make_effects(self) -> dict[int, list[Effect]]:
         """A fresh set of effects for each role."""
-        return make_effects(self.recipe, self.roles)
+        return make_effects(self.recipe, self.roles, self.networks)
 
     def make_monitor(self) -> Monitor:
         """Measures results against this job's sources."""
-        return Monitor(self.workshop.analyser, {number: role.embedding for number, role in enumerate(self.roles)})
+        sources = {number: role.face.embedding for number, role in enumerate(self.roles) if role.face}
+        return Monitor(self.workshop.analyser, sources)
 
     def account(self, tallies: Sequence[Tally], execution: Execution) -> None:
         """Write what was counted and how long stages took into the report."""
@@ -166,18 +160,3 @@ class Job:
         with publish(recipe.output) as part:
             shutil.copyfile(recipe.target, part)
         return True
-
-
-def check_effects(recipe: Recipe) -> None:
-    """Check that every effect exists.
-
-    Raises:
-        RecipeError: one does not.
-    """
-    if unknown := [name for name in recipe.effects if name not in EFFECTS]:
-        raise RecipeError(f"unknown effect '{unknown[0]}': there is {', '.join(EFFECTS)}")
-
-
-def make_effects(recipe: Recipe, roles: Sequence[SourceFace]) -> dict[int, list[Effect]]:
-    """A fresh set of the recipe's effects for each role."""
-    return {number: [EFFECTS[name](role, recipe) for name in recipe.effects] for number, role in enumerate(roles)}

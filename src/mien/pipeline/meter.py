@@ -34,11 +34,14 @@ class Meter:
         report.cpu_seconds = time.process_time() - self._cpu_began
         report.peak_memory_bytes = peak_memory_bytes()
         report.frames_per_second = frames_made / report.seconds
-        report.models = [use for session in sessions if (use := self._use(session)).calls]
+        report.models = [self._use(session) for session in sessions if self._calls(session)]
         if report.price_per_hour is not None:
             report.cost = report.seconds / 3600 * report.price_per_hour
             if report.media_seconds > 0:
                 report.cost_per_media_minute = report.cost / (report.media_seconds / 60)
+
+    def _calls(self, session: Session) -> int:
+        return session.usage.calls - self._before.get(id(session), Usage()).calls
 
     def _use(self, session: Session) -> ModelUse:
         before, now, ran = self._before.get(id(session), Usage()), session.usage, session.ran

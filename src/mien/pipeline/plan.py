@@ -7,13 +7,13 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
-from mien.engine.device import choose_precision, find_device
 from mien.media.animation import AnimationSource
 from mien.media.encoding import Encoding
 from mien.media.probe import Kind, probe
 from mien.models import blazeface, dlib_identity, face_mesh
 from mien.models.catalogue import find_model
-from mien.pipeline.job import check_effects
+from mien.models.opening import Wish
+from mien.pipeline.effects import check_effects
 from mien.pipeline.output import check_output
 from mien.pipeline.video_job import encoding_for, open_target
 from mien.recipe import Recipe
@@ -161,17 +161,18 @@ def _read_header(recipe: Recipe) -> _Target:
 
 
 def _models(recipe: Recipe) -> tuple[PlannedModel, ...]:
-    device = find_device(recipe.device)
+    wish = Wish(recipe.device, recipe.precision)
     entries = [find_model(name) for name in _MODELS]
+    choices = [wish.choose(entry, entry.path) for entry in entries]
     return tuple(
         PlannedModel(
             model=entry.id,
             role=entry.role,
-            engine="openvino",
-            device=f"{device.name} ({device.full_name})",
-            precision=choose_precision(recipe.precision, entry.precisions, device, entry.id),
+            engine=choice.engine,
+            device=f"{choice.device.name} ({choice.device.full_name})",
+            precision=choice.precision,
         )
-        for entry in entries
+        for entry, choice in zip(entries, choices, strict=True)
     )
 
 

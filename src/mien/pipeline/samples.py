@@ -78,7 +78,7 @@ class Monitor:
     def __init__(self, measures: Measures, sources: Mapping[int, NDArray[np.float32]]) -> None:
         """Args:
         measures: the face analyser.
-        sources: (128,) identity embedding of the source by role.
+        sources: (128,) identity embedding of the source by role, where a role has one.
         """
         self._measures = measures
         self._sources = sources
@@ -99,7 +99,8 @@ class Monitor:
     def _identity(self, sample: Sample, before: Face, after: Face, tally: Tally) -> None:
         was = self._measures.embed(sample.before, [before])[0]
         now = self._measures.embed(sample.after, [after])[0]
-        tally.source_distances.append(float(np.linalg.norm(now - self._sources[sample.edit.role])))
+        if (source := self._sources.get(sample.edit.role)) is not None:
+            tally.source_distances.append(float(np.linalg.norm(now - source)))
         tally.target_distances.append(float(np.linalg.norm(now - was)))
 
     def _steadiness(self, index: int, sample: Sample, before: Face, after: Face, tally: Tally) -> None:

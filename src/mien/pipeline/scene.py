@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from mien.edit.effect import Effect
 from mien.faces.face import TrackedFace
-from mien.geometry import Rect
+from mien.geometry import Rect, bounding
 from mien.media.frame import Frame
 
 
@@ -62,12 +62,14 @@ class Scene:
     def rehearse(self, frame: Frame, edits: Sequence[FaceEdit], faces: Sequence[TrackedFace]) -> None:
         """Let the effects see a frame before the first one that is edited; its pixels stay as they are."""
         for edit in edits:
-            self._patches(frame, edit, faces)
+            effects = self._effects[edit.role]
+            last = max((number for number, effect in enumerate(effects, 1) if effect.remembers), default=0)
+            self._patches(frame, edit, faces, effects[:last])
 
     def apply(self, frame: Frame, edits: Sequence[FaceEdit], faces: Sequence[TrackedFace]) -> None:
         """Edit the frame in place, one face after the other."""
         for edit in edits:
-            before, after = self._patches(frame, edit, faces)
+            before, after = self._patches(frame, edit, faces, self._effects[edit.role])
             frame.apply(edit.rect, before, after)
 
     def _rect(self, role: int, face: TrackedFace, frame: Frame) -> Rect:
@@ -75,17 +77,11 @@ class Scene:
         return rect.align(frame.step, frame.width, frame.height) or rect
 
     def _patches(
-        self, frame: Frame, edit: FaceEdit, faces: Sequence[TrackedFace]
+        self, frame: Frame, edit: FaceEdit, faces: Sequence[TrackedFace], effects: Sequence[Effect]
     ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """The patch of a face as it is, and edited."""
+        """The patch of a face as it is, and edited by `effects`."""
         others = [other for other in faces if other is not edit.face]
         before = after = frame.working(edit.rect)
-        for effect in self._effects[edit.role]:
+        for effect in effects:
             after = effect.edit(after, edit.rect, edit.face, others)
         return before, after
-
-
-def bounding(rects: Sequence[Rect]) -> Rect:
-    """The smallest rectangle around one or more."""
-    x, y = min(rect.x for rect in rects), min(rect.y for rect in rects)
-    return Rect(x, y, max(rect.right for rect in rects) - x, max(rect.bottom for rect in rects) - y)

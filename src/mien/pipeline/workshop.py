@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import sys
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -11,10 +13,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mien.edit.source import SourceFace, build_source
+from mien.engine.memory import machine_memory, parse_budget, process_meter
+from mien.engine.pool import Pool
+from mien.engine.residency import Residency
 from mien.faces.analyser import FaceAnalyser
 from mien.faces.people import reference_embedding
 from mien.media.pictures import read_rgb
+from mien.models.loading import NetworkLoader, release
+from mien.models.opening import Wish
+from mien.models.store import ModelStore
 from mien.pipeline.checkpoint import content_digest
+from mien.pipeline.effects import Role
+from mien.pipeline.networks import JobNetworks
 from mien.recipe import Recipe
 
 T = TypeVar("T")
@@ -42,15 +52,40 @@ class Workshop:
         self._made: dict[tuple[str, ...], object] = {}
         self._locks: dict[tuple[str, ...], threading.Lock] = {}
         self._lock = threading.Lock()
+        self._pools: list[Pool] = []
+        self._numbers = itertools.count(1)
 
-    def roles(self, recipe: Recipe) -> tuple[SourceFace, ...]:
+    def loader(self, recipe: Recipe) -> NetworkLoader:
+        """Opens the field's networks as the recipe's folders, licence profile and memory budget say.
+
+        Raises:
+            UsageError: a folder is none, or the budget makes no sense.
+            ModelError: the list of the user's own networks cannot be read.
+        """
+        folders = [Path(folder) for folder in recipe.models]
+        return NetworkLoader(
+            ModelStore.of_user(folders, profile=recipe.licence_profile),
+            self._once(("pool", recipe.memory_budget), lambda: self._make_pool(recipe.memory_budget)),
+            Wish(self.device, self.precision),
+        )
+
+    def networks(self, recipe: Recipe) -> JobNetworks:
+        """The field's networks that the recipe asks for; none is loaded yet.
+
+        Raises:
+            ModelError, UsageError, PolicyError: see `JobNetworks.open`.
+        """
+        return JobNetworks.open(recipe, self.loader(recipe), f"job {next(self._numbers)}")
+
+    def roles(self, recipe: Recipe, networks: JobNetworks) -> tuple[Role, ...]:
         """Whose faces appear: a role's number is its place here.
 
         Raises:
             UnreadableError, NoFaceError, UnfitSourceError: see `source`.
+            EngineError, UsageError: a network cannot be run, or does not fit into the budget.
         """
         groups = [entry.sources for entry in recipe.map] or [recipe.sources]
-        return tuple(self.source(pictures) for pictures in groups)
+        return tuple(self._role(pictures, networks) if pictures else Role(None) for pictures in groups)
 
     def references(self, recipe: Recipe) -> list[tuple[str, NDArray[np.float32]]]:
         """Name and identity embedding of each reference picture, in the order of the roles.
@@ -85,6 +120,27 @@ class Workshop:
             ("identity", content_digest(Path(picture))),
             lambda: reference_embedding(picture, read_rgb(picture), self.analyser),
         )
+
+    def close(self) -> None:
+        """Let the field's networks go."""
+        for pool in self._pools:
+            pool.close()
+
+    def _role(self, pictures: Sequence[str], networks: JobNetworks) -> Role:
+        key = ("person", *networks.person_key(), *(content_digest(Path(picture)) for picture in pictures))
+        person = self._once(
+            key,
+            lambda: networks.person([(picture, read_rgb(picture)) for picture in pictures], self.analyser.find),
+        )
+        return Role(self.source(pictures), person)
+
+    def _make_pool(self, budget: str) -> Pool:
+        memory = machine_memory()
+        unknown = memory is None and budget == "auto"
+        budget_bytes = sys.maxsize if unknown else parse_budget(budget, memory)
+        pool = Pool(Residency(budget_bytes, meter=process_meter(), release=release))
+        self._pools.append(pool)
+        return pool
 
     def _once(self, key: tuple[str, ...], make: Callable[[], T]) -> T:
         with self._lock:

@@ -2,6 +2,6 @@
 
 from mien.recipe.files import load_fields
 from mien.recipe.job import Recipe
-from mien.recipe.terms import DEFAULT_REFERENCE_DISTANCE, PersonMap, Position
+from mien.recipe.terms import DEFAULT_REFERENCE_DISTANCE, GEOMETRIC, PersonMap, Position
 
-__all__ = ["DEFAULT_REFERENCE_DISTANCE", "PersonMap", "Position", "Recipe", "load_fields"]
+__all__ = ["DEFAULT_REFERENCE_DISTANCE", "GEOMETRIC", "PersonMap", "Position", "Recipe", "load_fields"]

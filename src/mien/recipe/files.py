@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from mien.errors import RecipeError, UnreadableError
+from mien.recipe.rules import is_list
 from mien.recipe.terms import PersonMap
 
 
@@ -45,7 +46,7 @@ def plain_to_field(name: str, value: Any) -> Any:
     """A field's value of plain data."""
     if name == "map":
         return _read_map(value)
-    if name in ("sources", "effects") and isinstance(value, str):
+    if is_list(name) and isinstance(value, str):
         return (value,)
     if name == "faces" and isinstance(value, int) and not isinstance(value, bool):
         return str(value)

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from mien.errors import RecipeError, UnwritableError
 from mien.recipe.files import field_to_plain, is_json, load_fields, plain_to_field, to_toml
 from mien.recipe.rules import problems
-from mien.recipe.terms import DEFAULT_REFERENCE_DISTANCE, PersonMap
+from mien.recipe.terms import DEFAULT_REFERENCE_DISTANCE, GEOMETRIC, PersonMap
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +52,47 @@ class Recipe:
     effects: tuple[str, ...] = ("swap",)
     """Effects in the order they are applied."""
     shape: float = 1.0
-    """How much of the source's proportions is carried, 0 = none, 1 = all."""
+    """How much of the source's proportions is carried, 0 = none, 1 = all; of the geometric swapper."""
+    swapper: str = GEOMETRIC
+    """Who puts on the face: `geometric`, the id of a network, or the path of an ONNX file."""
+    swapper_family: str | None = None
+    """Family of a swapper that is a file."""
+    swapper_weight: float = 0.5
+    """How much of the source's identity a network is given: 0.5 plainly; less adds the target's, more takes it off."""
+    pixel_boost: int | None = None
+    """Side of the crop that is swapped in pixels, a multiple of the network's own; None = that."""
+    restorer: str | None = None
+    """Who gives faces more detail: the id of a network, or the path of an ONNX file. Adds the effect `restore`."""
+    restorer_family: str | None = None
+    """Family of a restorer that is a file."""
+    restorer_blend: float = 0.8
+    """How much of the restorer's change shows, 0..1."""
+    restorer_weight: float = 0.5
+    """How faithful a restorer that can be told is to be, 0..1."""
+    mask: tuple[str, ...] = ("box",)
+    """Where a network's face is seen: each pixel takes the least of `box`, `occlusion`, `area` and `region`."""
+    mask_blur: float = 0.3
+    """Soft border of the box, 0..1 of half its side."""
+    mask_padding: tuple[float, float, float, float] = (0, 0, 0, 0)
+    """Top, right, bottom and left border of the box in percent of its side."""
+    mask_areas: tuple[str, ...] = ()
+    """Parts of the face that `area` shows; none named = all."""
+    mask_regions: tuple[str, ...] = ()
+    """Parts of the face that `region` shows; none named = all."""
+    occluder: str = "xseg_1"
+    """Network behind the mask `occlusion`."""
+    parser: str = "bisenet_resnet_34"
+    """Network behind the mask `region`."""
+    upscale: int | None = None
+    """How much larger the result is: 2, 4, ...; None = not at all, or as much as `upscaler` makes it."""
+    upscaler: str | None = None
+    """Network that enlarges; None = one that comes with mien, if `upscale` says how much."""
+    models: tuple[str, ...] = ()
+    """Folders with networks, before those of the environment."""
+    licence_profile: Literal["any", "non-commercial", "commercial"] = "any"
+    """What the result is for: networks whose licence does not permit it are refused."""
+    memory_budget: str = "auto"
+    """The most that the field's networks may hold: `4GiB`, `50%`, or `auto` for a safe share of what is free."""
     device: str = "auto"
     """`auto`, `cpu`, `gpu`, ..."""
     precision: str = "auto"

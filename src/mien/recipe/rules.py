@@ -29,7 +29,7 @@ def _type_problems(recipe: Recipe) -> Iterator[str]:
             yield f"recipe field '{name}' must be {what}, got {value!r}"
         elif isinstance(value, tuple):
             for item in cast(tuple[Any, ...], value):
-                if not (isinstance(item, PersonMap) if name == "map" else is_name(item)):
+                if not _is_item(name, item):
                     yield f"recipe field '{name}' must be {what}, got {item!r} in it"
         elif isinstance(value, float) and not math.isfinite(value):
             yield f"recipe field '{name}' must be a finite number, got {value!r}"
@@ -50,8 +50,23 @@ def _range_problems(recipe: Recipe) -> Iterator[str]:
         yield "no effects: leave the field out for the default ('swap')"
     if not 0 <= recipe.shape <= 1:
         yield f"shape = {recipe.shape}: give 0 (none) to 1 (all)"
-    if recipe.precision not in ("auto", "fp32", "bf16"):
-        yield f"precision = '{recipe.precision}': give auto, fp32 or bf16"
+    if not 0 <= recipe.swapper_weight <= 1:
+        yield f"swapper_weight = {recipe.swapper_weight}: give 0 to 1; 0.5 is the plain source"
+    if recipe.pixel_boost is not None and recipe.pixel_boost < 1:
+        yield f"pixel_boost = {recipe.pixel_boost}: give a multiple of the network's side, such as 256 or 512"
+    for name in ("restorer_blend", "restorer_weight", "mask_blur"):
+        if not 0 <= getattr(recipe, name) <= 1:
+            yield f"{name} = {getattr(recipe, name)}: give 0 to 1"
+    if not recipe.mask:
+        yield "no mask: leave the field out for the default ('box')"
+    if len(recipe.mask_padding) != 4 or not all(0 <= percent < 50 for percent in recipe.mask_padding):
+        yield f"mask_padding = {list(recipe.mask_padding)}: give 0 to 50 percent for top, right, bottom and left"
+    if recipe.upscale not in (None, 2, 4, 8):
+        yield f"upscale = {recipe.upscale}: give 2, 4 or 8 times, or leave it out"
+    if recipe.licence_profile not in ("any", "non-commercial", "commercial"):
+        yield f"licence_profile = '{recipe.licence_profile}': give any, non-commercial or commercial"
+    if recipe.precision not in ("auto", "fp32", "bf16", "fp16", "int8"):
+        yield f"precision = '{recipe.precision}': give auto, fp32, bf16, fp16 or int8"
     if recipe.segment_seconds < 1:
         yield f"segment_seconds = {recipe.segment_seconds}: give at least 1 second"
     if recipe.price_per_hour is not None and recipe.price_per_hour < 0:
@@ -71,11 +86,21 @@ def _conflicts(recipe: Recipe) -> Iterator[str]:
                 yield f"end = {recipe.end} is not after start = {recipe.start}"
 
 
+def _is_item(name: str, value: Any) -> bool:
+    if name == "map":
+        return isinstance(value, PersonMap)
+    if _TYPES[name] == _NUMBERS:
+        return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return is_name(value)
+
+
 _Kind = tuple[tuple[type, ...], str]
 _TEXT: _Kind = ((str,), "text of one character or more, without NUL")
 _OPTIONAL_TEXT: _Kind = ((str, type(None)), _TEXT[1])
 _NUMBER: _Kind = ((int, float), "a number")
 _LIST: _Kind = ((tuple,), "a list of texts, each of one character or more, without NUL")
+_NUMBERS: _Kind = ((tuple,), "a list of numbers")
+_WHOLE: _Kind = ((int, type(None)), "a whole number")
 _FLAG: _Kind = ((bool,), "true or false")
 _TYPES: dict[str, _Kind] = {
     "target": _TEXT,
@@ -88,11 +113,31 @@ _TYPES: dict[str, _Kind] = {
     "start": _OPTIONAL_TEXT,
     "end": _OPTIONAL_TEXT,
     "codec": _TEXT,
-    "crf": ((int, type(None)), "a whole number"),
+    "crf": _WHOLE,
     "preset": _OPTIONAL_TEXT,
     "audio": _TEXT,
     "effects": _LIST,
     "shape": _NUMBER,
+    "swapper": _TEXT,
+    "swapper_family": _OPTIONAL_TEXT,
+    "swapper_weight": _NUMBER,
+    "pixel_boost": _WHOLE,
+    "restorer": _OPTIONAL_TEXT,
+    "restorer_family": _OPTIONAL_TEXT,
+    "restorer_blend": _NUMBER,
+    "restorer_weight": _NUMBER,
+    "mask": _LIST,
+    "mask_blur": _NUMBER,
+    "mask_padding": _NUMBERS,
+    "mask_areas": _LIST,
+    "mask_regions": _LIST,
+    "occluder": _TEXT,
+    "parser": _TEXT,
+    "upscale": _WHOLE,
+    "upscaler": _OPTIONAL_TEXT,
+    "models": _LIST,
+    "licence_profile": _TEXT,
+    "memory_budget": _TEXT,
     "device": _TEXT,
     "precision": _TEXT,
     "segment_seconds": _NUMBER,
@@ -101,3 +146,8 @@ _TYPES: dict[str, _Kind] = {
     "allow_no_face": _FLAG,
     "price_per_hour": ((int, float, type(None)), "a number"),
 }
+
+
+def is_list(name: str) -> bool:
+    """Whether a field is a list of texts."""
+    return _TYPES.get(name) == _LIST

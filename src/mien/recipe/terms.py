@@ -10,6 +10,8 @@ from mien.errors import RecipeError
 
 DEFAULT_REFERENCE_DISTANCE = 0.6
 """Euclidean distance of two bundled identity embeddings under which they show one person (dlib's own bound)."""
+GEOMETRIC = "geometric"
+"""The swapper that needs no network of its own."""
 
 
 class Position(NamedTuple):

@@ -1,0 +1,1 @@
+"""Effects that the field's networks do on aligned crops of faces."""
