@@ -52,7 +52,7 @@ class Session(Protocol):
         ...
 
     def run(self, inputs: Tensors) -> dict[str, NDArray[np.float32]]:
-        """Run one batch. Output arrays are the caller's to keep.
+        """Run one batch. Output arrays are the caller's to keep; they come in the graph's order.
 
         Raises:
             EngineError: the engine failed, or an input has the wrong name or shape.

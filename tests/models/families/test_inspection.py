@@ -1,3 +1,4 @@
+import os
 import zipfile
 from pathlib import Path
 
@@ -62,6 +63,42 @@ def test_weights_that_old_files_name_as_inputs_are_none(swapper: Path):
     file = inspect(swapper)
     assert [port.name for port in file.inputs] == ["target", "source"]
     check_family(file, InSwapper)
+
+
+def field(number: int, length: int) -> bytes:
+    """What stands before a block of bytes in a protocol buffer."""
+    coded = bytearray([number << 3 | 2])
+    while length > 127:
+        coded.append(length & 127 | 128)
+        length >>= 7
+    return bytes([*coded, length])
+
+
+def resident_bytes() -> int:
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="this system does not say how much memory is in use")
+def test_of_a_large_file_only_the_last_weight_is_read(swapper: Path, tmp_path: Path):
+    gib = 2**30  # of weights in front, a hole in the file
+    model = onnx.load(swapper)
+    last = model.graph.initializer.pop().SerializeToString()
+    first = onnx.TensorProto(name="large", data_type=onnx.TensorProto.FLOAT, dims=[gib // 4]).SerializeToString()
+    first += field(9, gib)
+    start = model.graph.SerializeToString() + field(5, len(first) + gib) + first
+    end = field(5, len(last)) + last
+    graph = field(7, len(start) + gib + len(end))
+    model.ClearField("graph")
+    path = tmp_path / "large.onnx"
+    with path.open("wb") as stream:
+        stream.write(model.SerializeToString() + graph + start)
+        stream.seek(gib, os.SEEK_CUR)
+        stream.write(end)
+    before = resident_bytes()
+    file = inspect(path)
+    assert [port.name for port in file.inputs] == ["target", "source"]
+    np.testing.assert_array_equal(file.last_weight(), EMAP)
+    assert resident_bytes() - before < gib // 20
 
 
 def test_the_last_weight_of_a_file_without_any(tmp_path: Path):

@@ -37,7 +37,7 @@ class FairFace(Family):
     template = ARCFACE_112_V2
     size = 224
     inputs = (Rule("input", (None, 3, size, size)),)
-    outputs = (Rule(None, (None,)),) * 3
+    outputs = (Rule(None, None),) * 3
 
     def classify(self, crops: NDArray[Any]) -> list[Looks]:
         """Looks of each of the aligned crops (n, 224, 224, 3).
