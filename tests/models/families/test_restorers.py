@@ -6,7 +6,6 @@ from mien.models.families.codeformer import CodeFormer
 from mien.models.families.gfpgan import Gfpgan
 from mien.models.families.gpen import Gpen, Gpen256
 from mien.models.families.restoreformer import RestoreFormer
-from mien.models.families.restoring import blend
 from mien.models.families.templates import ARCFACE_128, FFHQ_512
 from support import contract_networks, reference
 
@@ -48,11 +47,6 @@ def test_codeformer_has_a_weight_of_float64(open_adapter, path, crops, weight):
     assert session.calls[0]["weight"].dtype == np.float64
     values = reference.planes(faces, HALF, HALF) * weight + np.array(SHIFT)[None, :, None, None]
     np.testing.assert_allclose(restored, reference.pictures(values, HALF, HALF), atol=1e-5)
-
-
-def test_a_part_of_the_edit_can_be_shown():
-    before, after = np.zeros((2, 2, 3), np.float32), np.ones((2, 2, 3), np.float32)
-    np.testing.assert_array_equal(blend(before, after, 0.25), np.full((2, 2, 3), np.float32(0.25)))
 
 
 def test_other_sides_are_refused(open_adapter, path, crops):

@@ -18,7 +18,6 @@ from mien.models.families.identity import Identity
 from mien.models.families.inswapper import InSwapper
 from mien.models.families.landmark_sets import five_of_68
 from mien.models.families.paste import footprint, paste
-from mien.models.families.restoring import blend
 from mien.models.families.simswap import SimSwap
 from mien.models.families.templates import ARCFACE_112_V2
 from mien.models.families.xseg import XSeg
@@ -199,13 +198,13 @@ def test_a_restored_face_is_blended_in(open_adapter, path, picture):
     five = five_of_68(FACES[0])
     frame = picture.astype(np.float32) / 255
     crops, (matrix,) = cut_faces(frame, [five], restorer.template, 512)
-    restored = blend(crops, restorer.restore(crops), 0.8)
+    restored = restorer.restore(crops)
     rect = footprint(matrix, 512, picture.shape[1], picture.shape[0])
     assert rect is not None
-    frame[rect.slices] = paste(frame[rect.slices], rect, restored[0], masks.box(512), matrix)
+    frame[rect.slices] = paste(frame[rect.slices], rect, restored[0], masks.box(512) * np.float32(0.8), matrix)
     matrix = reference.similarity(five, restorer.template * 512)
     crop = reference.warp(picture / 255.0, matrix, 512, 512)
     made = np.clip(((crop - 0.5) / 0.5 * 0.8 + np.array([0.1, 0, 0])) * 0.5 + 0.5, 0, 1)
-    # The field blends the whole frame afterwards, which is the same.
+    # The field blends the whole frame afterwards, which is the same as a fainter mask.
     pasted = reference.paste(picture / 255.0, made, reference.box_mask(512, 0.3, (0, 0, 0, 0)), matrix)
     close(frame, picture / 255.0 * 0.2 + pasted * 0.8)

@@ -55,8 +55,3 @@ class Restorer(Family):
         if not len(crops):
             return np.empty(crops.shape, np.float32)
         return from_planes(self._run({"input": to_planes(crops, HALVES, HALVES), **extra})[0], HALVES, HALVES)
-
-
-def blend(before: NDArray[Any], after: Floats, share: float) -> NDArray[Any]:
-    """Part of an edit: `share` 0..1 of it."""
-    return before + (after - before) * np.float32(share)
