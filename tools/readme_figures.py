@@ -1,0 +1,91 @@
+"""Writes the figures of the README from benchmarks/results, between the two marks."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "benchmarks" / "results"
+README = ROOT / "README.md"
+BEGIN, END = "<!-- figures: tools/readme_figures.py -->\n", "<!-- end of figures -->"
+SIZES = ("720p", "1080p")
+
+
+def load(name: str) -> dict[str, Any]:
+    """One result file."""
+    return json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def row(label: str, *cells: object) -> str:
+    """A line of a table."""
+    return "| " + " | ".join([label, *map(str, cells)]) + " |"
+
+
+def figures() -> str:
+    """The section's text."""
+    speed, start, memory, quality = (load(name) for name in ("speed", "cold_start", "memory", "quality"))
+    machine = speed["machine"]
+    runs = speed["results"]
+
+    def speed_row(label: str, preset: str, figure: Any) -> str:
+        return row(label, *(figure(runs[f"{size} {preset}"]) for size in SIZES))
+
+    lines = [
+        f"Measured on {machine['cores']} cores ({', '.join(machine['capabilities'])}), {speed['measured']}, clips of",
+        f"one face, medians of {speed['repeats']} runs; the transcode decodes and encodes the same clip with the same",
+        "settings and does nothing else.",
+        "",
+        row("", *SIZES),
+        row("---", *["---"] * len(SIZES)),
+    ]
+    for label, preset in (("the encoder's default preset", "default"), ("preset `veryfast`", "veryfast")):
+        lines += [
+            speed_row(f"time over a plain transcode's, {label}", preset, lambda run: f"{run['wall_ratio']:.2f}"),
+            speed_row(
+                f"frames a second, {label} (transcode)",
+                preset,
+                lambda run: f"{run['mien']['frames_per_second']:.0f} ({run['transcode']['frames_per_second']:.0f})",
+            ),
+            speed_row(
+                f"peak memory in MB, {label} (transcode)",
+                preset,
+                lambda run: f"{run['mien']['peak_mb']:.0f} ({run['transcode']['peak_mb']:.0f})",
+            ),
+        ]
+    lines += [
+        row("seconds from a cold start to the first frame", *(start[f"first_frame_{size}_s"] for size in SIZES)),
+        "",
+        f"`mien --help` answers in {start['help_s']} s. Over {memory['minutes_of_video']} minutes of 1080p the "
+        f"resident size grows by {memory['growth_percent']} % ({memory['growth']}).",
+        "",
+        "Quality, by the bundled networks (two pictures of one person are under 0.60):",
+        "",
+        row("", "pairs of the stills", "pairs with invented people"),
+        row("---", "---", "---"),
+    ]
+    groups = [quality["stills"], quality["invented"]]
+    lines += [
+        row("pairs", *(group["pairs"] for group in groups)),
+        row("mean identity distance, result to source", *(f"{group['all']['identity']:.2f}" for group in groups)),
+        row("share of results under 0.60", *(f"{group['under_0.60']:.0%}" for group in groups)),
+        row(
+            "edges at the face's outline over the target's, mean (90th percentile)",
+            *(f"{group['all']['ring']:.2f} ({group['all']['ring_p90']:.2f})" for group in groups),
+        ),
+        row("difference of the openness of the eyes", *(f"{group['all']['eyes']:.3f}" for group in groups)),
+        row("difference of the openness of the mouth", *(f"{group['all']['mouth']:.3f}" for group in groups)),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def replaced(readme: str) -> str:
+    """The README with today's figures."""
+    before, rest = readme.split(BEGIN)
+    after = rest[rest.index(END) :]
+    return before + BEGIN + figures() + after
+
+
+if __name__ == "__main__":
+    README.write_text(replaced(README.read_text(encoding="utf-8")), encoding="utf-8")
