@@ -32,7 +32,7 @@ def test_tiles_leave_no_seams(open_adapter, path, portrait, family, scale, width
     np.testing.assert_allclose(result, enlarged(picture, scale), atol=1e-5)
     assert all(call["input"].shape[1:] == (3, family.tiling.side, family.tiling.side) for call in session.calls)
     # After the first black tile, which shows the scale, all tiles go in batches of up to eight.
-    tiles = family.tiling.count(width) * family.tiling.count(height)
+    tiles = family.tiling.along(width).count * family.tiling.along(height).count
     assert [len(call["input"]) for call in session.calls[1:]] == [8] * (tiles // 8) + [tiles % 8] * (tiles % 8 > 0)
 
 
@@ -47,7 +47,7 @@ def test_the_bundled_networks_are_tiled_without_seams(record, portrait):
     model = find_model("span_x2")
     session = record(model.path)
     upscaler = Span.open(session, None)  # type: ignore[arg-type]
-    picture = portrait[40:220, 120:330]
+    picture = portrait[40:180, 100:380]
     result = upscaler.upscale(picture)
     padded = cv2.copyMakeBorder(picture, 30, 30, 30, 30, cv2.BORDER_REFLECT).astype(np.float32) / 255
     whole = np.clip(session.run({"image": padded[None]})["output"][0][60:-60, 60:-60], 0, 1)
@@ -58,7 +58,9 @@ def test_the_bundled_networks_are_tiled_without_seams(record, portrait):
     assert np.square(restored - picture).mean() < np.square(bicubic.astype(float) - picture).mean()
 
 
-@pytest.mark.parametrize("tiling", [Tiling(16, 2, 4), Tiling(16, 0, 0), Tiling(16, 3, 1), Tiling(7, 1, 2)])
+@pytest.mark.parametrize(
+    "tiling", [Tiling(16, 2, 4), Tiling(16, 0, 0), Tiling(16, 3, 1), Tiling(7, 1, 2), Tiling(16, 2, 4, True)]
+)
 @pytest.mark.parametrize("shape", [(1, 1), (7, 40), (12, 16), (33, 61)])
 def test_tiles_add_up_to_the_picture(tiling, shape):
     picture = np.random.default_rng(0).random((*shape, 2), np.float32)
@@ -79,9 +81,24 @@ def test_tiles_fade_into_each_other():
     assert set(np.unique(result)) >= {0, 1}
 
 
+@pytest.mark.parametrize("length", [1, 30, 231, 232, 233, 500, 720, 1280, 1920])
+def test_tiles_that_may_be_smaller_cover_a_picture_with_little_beyond(length):
+    free, fixed = Tiling(256, 12, 8, fits=True).along(length), Tiling(256, 12, 8).along(length)
+    assert free.count == fixed.count
+    assert length <= free.covered <= fixed.covered
+    assert free.side <= fixed.side == 256
+    if length >= 2 * 8:
+        assert free.covered < length + free.count
+
+
 def test_tiles_without_room_are_refused():
     with pytest.raises(ValueError, match="tiles of 16 pixels have no room for 6 margin, 4 overlap"):
         Tiling(16, 6, 4)
+
+
+def test_more_overlap_than_step_is_refused():
+    with pytest.raises(ValueError, match="tiles of 16 pixels have no room for 1 margin, 8 overlap"):
+        Tiling(16, 1, 8)
 
 
 def test_a_network_that_does_not_enlarge_by_a_whole_number_is_refused(path, record):

@@ -13,7 +13,7 @@ class Span(Upscaler):
     """span_x2, span_x4."""
 
     name = "span"
-    tiling = Tiling(128, 12, 8)
+    tiling = Tiling(256, 12, 8, fits=True)
     inputs = (Rule("image", (None, None, None, 3)),)
     outputs = (Rule("output", (None, None, None, 3)),)
 
