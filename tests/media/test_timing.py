@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mien.media.timing import Segment, common_time_base, decoding_times, rank_at, split
+from mien.media.timing import Continuity, Segment, common_time_base, decoding_times, rank_at, split
 from mien.recipe import Position
 
 
@@ -78,3 +78,10 @@ def test_the_coarsest_clock() -> None:
     assert common_time_base(np.array([7, 3607, 7207]), base) == Fraction(1, 25)
     assert common_time_base(np.array([0, 3000, 7500]), base) == Fraction(1, 60)
     assert common_time_base(np.array([5]), base) == base
+
+
+def test_only_decoding_times_tell_that_a_clock_starts_again() -> None:
+    clock = Continuity(Fraction(1, 10))
+    assert [clock.offset(dts, 1) for dts in (None, 30, 31, None, 32)] == [0] * 5
+    assert [clock.offset(dts, 1) for dts in (2, None, 3)] == [31] * 3
+    assert clock.restarts == 1

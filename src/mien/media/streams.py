@@ -180,10 +180,9 @@ class Copies:
     def _translate(self, packet: Packet[Any]) -> Iterator[Packet[Any]]:
         target = self._targets[packet.stream.index]
         continuity = self._continuity.setdefault(packet.stream.index, Continuity(packet.time_base))
-        if packet.dts is not None:
-            offset = continuity.offset(packet.dts, packet.duration or 0)
-            packet.dts += offset
-            packet.pts = None if packet.pts is None else packet.pts + offset
+        offset = continuity.offset(packet.dts, packet.duration or 0)
+        packet.dts = None if packet.dts is None else packet.dts + offset
+        packet.pts = None if packet.pts is None else packet.pts + offset
         if not self._place(packet):
             return
         if isinstance(target, _Transcoder):

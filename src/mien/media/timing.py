@@ -74,7 +74,8 @@ class PacketIndex:
 class Continuity:
     """Lets time go on where a stream's clock is set back, as in recordings that were joined by appending files.
 
-    Feed it every packet of one stream in the order of the file; add what `offset` returns to its time stamps.
+    Feed it every packet of one stream in the order of the file; add what `offset` returns to its time stamps. Only
+    decoding times tell: they rise through a stream, while presentation times go forth and back in any with B-frames.
     """
 
     def __init__(self, time_base: Fraction) -> None:
@@ -84,8 +85,10 @@ class Continuity:
         self.restarts = 0
         """How often the clock was set back."""
 
-    def offset(self, dts: int, duration: int) -> int:
-        """Ticks to add to a packet with decoding time `dts`."""
+    def offset(self, dts: int | None, duration: int) -> int:
+        """Ticks to add to a packet with decoding time `dts`; one without goes with those before it."""
+        if dts is None:
+            return self._offset
         if self._end is not None and dts + self._offset < self._end - self._slack:
             self._offset = self._end - dts
             self.restarts += 1
@@ -115,7 +118,7 @@ def read_index(container: InputContainer, stream: VideoStream) -> PacketIndex:
                 duration = packet.duration or 0
                 following = time + duration
                 dts = packet.dts if packet.dts is not None else time
-                offset = continuity.offset(dts, duration)
+                offset = continuity.offset(packet.dts, duration)
                 if _is_shown(packet, stream):
                     shown.append((time + offset, dts + offset, packet.is_keyframe, duration))
     except FFmpegError:
