@@ -9,8 +9,12 @@ from __future__ import annotations
 import json
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
+
+Moment = tuple[int, float, float]
+"""Frames done, seconds since the process was started, CPU seconds."""
 
 
 def transcode(began: float, source: str, output: str, encoder: str, pixel_format: str, options: str) -> dict[str, Any]:
@@ -42,23 +46,53 @@ def swap(began: float, source: str, target: str, output: str, options: str) -> d
     import mien
 
     sizes: list[tuple[int, int]] = []
+    done: list[Moment] = []
     called_s = time.monotonic() - began
-    report = mien.swap(
-        source,
-        target,
-        output,
-        progress=lambda progress: sizes.append((progress.done, memory_bytes("VmRSS"))),
-        overwrite=True,
-        **json.loads(options),
-    )
+
+    def note(progress: mien.Progress) -> None:
+        sizes.append((progress.done, memory_bytes("VmRSS")))
+        if progress.done:
+            done.append(moment(progress.done, began))
+
+    report = mien.swap(source, target, output, progress=note, overwrite=True, **json.loads(options))
     return {
         "first_frame_s": called_s + report.first_frame_seconds,
         "frames": report.frames,
         "frames_with_faces": report.frames_with_faces,
         "stages": report.stages,
         "precisions": {use.model: use.precision for use in report.models},
+        "seconds": {use.model: use.seconds for use in report.models},
         "resident_bytes": sizes,
+        "done": done,
     }
+
+
+def worker(began: float, how: str, count: str, source: str, target: str, output: str, options: str) -> dict[str, Any]:
+    """Several jobs in one process, `at_once` or one after the other; also tells how long they took together."""
+    from mien.pipeline.api import Runner
+    from mien.recipe import Recipe
+
+    fields = {"sources": source, "target": target, "overwrite": True, **json.loads(options)}
+    recipes = [Recipe.from_mapping({**fields, "output": f"{output}{number}.mp4"}) for number in range(int(count))]
+    with Runner() as runner:
+        runner.workshop(recipes[0].device, recipes[0].precision)
+        called_s = time.monotonic()
+        with ThreadPoolExecutor(len(recipes) if how == "at_once" else 1) as pool:
+            reports = list(pool.map(runner.run, recipes))
+        jobs_s = time.monotonic() - called_s
+    return {"first_frame_s": called_s - began + min(report.first_frame_seconds for report in reports), "jobs_s": jobs_s}
+
+
+def reference(began: float, *words: str) -> dict[str, Any]:
+    """The field's way; see _reference.py."""
+    from _reference import reference
+
+    return reference(began, *words)
+
+
+def moment(done: int, began: float) -> Moment:
+    """How far a job is, and at what cost."""
+    return done, time.monotonic() - began, time.process_time()
 
 
 def memory_bytes(field: str) -> int:
@@ -68,6 +102,6 @@ def memory_bytes(field: str) -> int:
 
 
 if __name__ == "__main__":
-    job = {"transcode": transcode, "swap": swap}[sys.argv[2]]
+    job = {"transcode": transcode, "swap": swap, "worker": worker, "reference": reference}[sys.argv[2]]
     told = job(float(sys.argv[1]), *sys.argv[3:])
     print(json.dumps({"cpu_s": time.process_time(), "peak_bytes": memory_bytes("VmHWM"), **told}))

@@ -1,0 +1,219 @@
+"""mien with the field's networks against a plain loop with the same networks, and where its time and memory go.
+
+The networks are stand-ins (see _standins.py). Reference and mien swap the same face of the same 720p clip, each in
+fresh processes, in turn. Where the face is, mien finds out by itself; the reference, whose detector has random weights,
+is told the points that mien found, and runs all its networks all the same. Needs the packages `onnx` and `onnxruntime`.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import time
+from collections.abc import Sequence
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import av
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from _clips import SOURCE, talking_clip
+from _measure import WORK, Run, arguments, machine, run_job, save
+from _reference import ARCFACE_128, CODING, NETWORKS, box_mask, cut, read_pixels
+from _standins import MODELS, free_stand_ins, stand_ins
+from mien.engine.device import find_device
+from mien.engine.openvino import OpenVinoSession
+from mien.faces.analyser import FaceAnalyser
+from mien.faces.track import Tracker
+from mien.media.pictures import read_rgb
+from mien.media.video import VideoSource
+from mien.models.families.landmark_sets import five_of_mesh
+
+SIZE = (1280, 720)
+SWAPPER = "inswapper_128"
+TILES = 16
+"""Of a crop of 512 pixels."""
+JOBS = 4
+FACE = 0.5
+"""Pixels count as the face's from this opacity of the box mask on."""
+
+
+def options(frames: int, **more: Any) -> str:
+    """What mien is asked for: as the field's tool by default."""
+    coding = {"preset": CODING["preset"], "crf": int(CODING["crf"])}
+    given = {"swapper": SWAPPER, "models": [str(MODELS)], "end": f"{frames}f", "precision": "bf16", **coding, **more}
+    return json.dumps(given)
+
+
+def write_points(clip: Path, frames: int) -> tuple[Path, NDArray[np.float64]]:
+    """Five points of the source and of each frame, as mien finds them: a file for the reference, and the frames'."""
+    analyser = FaceAnalyser()
+    source = five_of_mesh(analyser.find(read_rgb(SOURCE))[0].landmarks)
+    tracker = Tracker(analyser)
+    with VideoSource(clip) as video:
+        places = np.array(
+            [five_of_mesh(tracker.update(frame)[0].face.landmarks) for frame in video.frames(0, frames)], np.float64
+        )
+    path = WORK / "points.json"
+    path.write_text(json.dumps({"source": source.tolist(), "frames": places.tolist()}))
+    return path, places
+
+
+def against_reference(clip: Path, frames: int, reference_frames: int, repeats: int) -> dict[str, Any]:
+    """Frames a second, memory, and how alike the faces are."""
+    stand_ins(*NETWORKS)
+    points, places = write_points(clip, reference_frames)
+    theirs, ours = [], []
+    for _ in range(repeats):
+        words = (MODELS, SOURCE, clip, points, WORK / "reference.mp4", str(reference_frames))
+        theirs.append(run_job("reference", *words))
+        ours.append(run_job("swap", SOURCE, clip, WORK / "mien.mp4", options(frames)))
+    figures = {"reference": figures_of(theirs, reference_frames), "mien": figures_of(ours, frames)}
+    pairs = list(zip(theirs, ours, strict=True))
+    return {
+        "repeats": repeats,
+        "frames": {"reference": reference_frames, "mien": frames},
+        **figures,
+        "speed_ratio": median(frames_per_second(b) / frames_per_second(a) for a, b in pairs),
+        "cpu_ratio": round(figures["reference"]["cpu_s_per_frame"] / figures["mien"]["cpu_s_per_frame"], 2),
+        "peak_ratio": median(b.peak_bytes / a.peak_bytes for a, b in pairs),
+        "face_psnr_db": face_psnr(WORK / "reference.mp4", WORK / "mien.mp4", places),
+        "precisions": ours[0].details["precisions"],
+        "stages": ours[-1].details["stages"],
+        "model_share": median(model_share(run) for run in ours),
+    }
+
+
+def figures_of(runs: Sequence[Run], frames: int) -> dict[str, float]:
+    """Medians of the repeats."""
+    return {
+        "frames_per_second": median(map(frames_per_second, runs)),
+        "cpu_s_per_frame": median(run.cpu_s / frames for run in runs),
+        "steady_cpu_s_per_frame": median(map(steady_cpu_s, runs)),
+        "first_frame_s": median(run.first_frame_s for run in runs),
+        "wall_s": median(run.wall_s for run in runs),
+        "peak_mb": median(run.peak_bytes / 1e6 for run in runs),
+    }
+
+
+def frames_per_second(run: Run) -> float:
+    """From the first frame on: loading is left out."""
+    (first, began_s, _), (last, ended_s, _) = run.details["done"][0], run.details["done"][-1]
+    return (last - first) / (ended_s - began_s)
+
+
+def steady_cpu_s(run: Run) -> float:
+    """CPU seconds a frame from the first frame on."""
+    (first, _, began_s), (last, _, ended_s) = run.details["done"][0], run.details["done"][-1]
+    return (ended_s - began_s) / (last - first)
+
+
+def model_share(run: Run) -> float:
+    """Of the wall time in which frames are edited, what the swapper's calls take."""
+    return run.details["seconds"][SWAPPER] / run.details["stages"]["edit"]
+
+
+def face_psnr(reference: Path, ours: Path, places: NDArray[np.float64]) -> dict[str, float]:
+    """Over the frames of the reference, in the face."""
+    values = []
+    for first, second, points in zip(pictures(reference), pictures(ours), places, strict=False):
+        inside = face_area(first, points)
+        error = np.mean((first[inside].astype(np.float64) - second[inside]) ** 2)
+        values.append(10 * np.log10(255**2 / error))
+    return {"mean": round(float(np.mean(values)), 1), "least": round(float(np.min(values)), 1)}
+
+
+def face_area(image: NDArray[np.uint8], points: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """(height, width) where the box mask shows the swapped face."""
+    _, matrix = cut(image, points, ARCFACE_128, 128)
+    height, width = image.shape[:2]
+    return cv2.warpAffine(box_mask(128), cv2.invertAffineTransform(matrix), (width, height)) > FACE
+
+
+def pictures(path: Path) -> list[NDArray[np.uint8]]:
+    with av.open(str(path)) as container:
+        return [read_pixels(frame) for frame in container.decode(video=0)]
+
+
+def host_work(clip: Path, frames: int) -> dict[str, Any]:
+    """What is left of a frame's time when the field's networks cost next to nothing."""
+    folder = free_stand_ins()
+    run = run_job("swap", SOURCE, clip, WORK / "free.mp4", options(frames, models=[str(folder)]))
+    stages = run.details["stages"]
+    seconds = run.details["seconds"]
+    return {
+        "frames": frames,
+        "wall_ms_per_frame": round(1000 / frames_per_second(run), 2),
+        "cpu_ms_per_frame": round(1000 * steady_cpu_s(run), 2),
+        "stage_ms_per_frame": {
+            name: round(1000 * stages[name] / frames, 2) for name in ("decode", "follow", "edit", "measure", "encode")
+        },
+        "network_ms_per_frame": {name: round(1000 * spent / frames, 2) for name, spent in seconds.items()},
+    }
+
+
+def boost(precision: str) -> dict[str, float]:
+    """Milliseconds a tile of one batch, and one by one; in turn, the least of each."""
+    path = stand_ins(SWAPPER) / f"{SWAPPER}.onnx"
+    threads = machine()["cores"]
+    session = OpenVinoSession(
+        path, model=SWAPPER, device=find_device("cpu"), precision=precision, threads=threads, max_batch=TILES
+    )
+    rng = np.random.default_rng(0)
+    batch = {
+        "target": rng.random((TILES, 3, 128, 128), np.float32),
+        "source": rng.standard_normal((TILES, 512), np.float32) / np.float32(np.sqrt(512)),
+    }
+    tiles = [{name: value[i : i + 1] for name, value in batch.items()} for i in range(TILES)]
+    session.run(batch)
+    times: dict[str, list[float]] = {"together": [], "one_by_one": []}
+    for _ in range(2):
+        times["together"].append(cpu_seconds(lambda: session.run(batch)) / TILES)
+        times["one_by_one"].append(cpu_seconds(lambda: [session.run(tile) for tile in tiles]) / TILES)
+    figures = {f"{name}_cpu_ms_per_tile": round(1000 * min(spent), 1) for name, spent in times.items()}
+    return {**figures, "gain": round(min(times["one_by_one"]) / min(times["together"]), 2)}
+
+
+def cpu_seconds(call: Any) -> float:
+    began = time.process_time()
+    call()
+    return time.process_time() - began
+
+
+def jobs_together(clip: Path, frames: int) -> dict[str, Any]:
+    """Four jobs in one worker, at once and in turn, and one alone: each way in a fresh process."""
+    stand_ins(*NETWORKS)
+    runs = {
+        how: run_job("worker", how, str(count), SOURCE, clip, WORK / "job", options(frames))
+        for how, count in (("alone", 1), ("in_turn", JOBS), ("at_once", JOBS))
+    }
+    return {
+        "frames_each": frames,
+        **{f"{how}_s": round(run.details["jobs_s"], 2) for how, run in runs.items()},
+        **{f"{how}_peak_mb": round(run.peak_bytes / 1e6) for how, run in runs.items()},
+        "throughput_ratio": round(runs["in_turn"].details["jobs_s"] / runs["at_once"].details["jobs_s"], 2),
+        "peak_ratio": round(runs["at_once"].peak_bytes / runs["alone"].peak_bytes, 2),
+    }
+
+
+def median(values: Any) -> float:
+    return round(statistics.median(values), 3)
+
+
+def main() -> None:
+    full = arguments(__doc__ or "").full
+    clip = talking_clip(*SIZE, 6)
+    precisions = [name for name in ("bf16", "fp32") if name in find_device("cpu").precisions]
+    results: dict[str, Any] = {"engines": {name: metadata.version(name) for name in ("openvino", "onnxruntime")}}
+    results["host"] = host_work(clip, 150 if full else 50)
+    results["end_to_end"] = against_reference(clip, 24 if full else 8, 8 if full else 4, 3 if full else 1)
+    results["boost"] = {precision: boost(precision) for precision in precisions}
+    results["jobs"] = jobs_together(clip, 8 if full else 3)
+    save("neural", results)
+
+
+if __name__ == "__main__":
+    main()
