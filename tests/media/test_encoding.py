@@ -44,7 +44,13 @@ def test_the_codec_of_the_target_is_kept(info: VideoInfo, codec: str, suffix: st
 
 @pytest.mark.parametrize(
     ("codec", "suffix", "instead"),
-    [("wmv3", ".mp4", "h264"), ("h264", ".webm", "vp9"), ("prores", ".mp4", "h264"), ("vp8", ".mp4", "h264")],
+    [
+        ("wmv3", ".mp4", "h264"),
+        ("mpeg2video", ".ts", "h264"),
+        ("h264", ".webm", "vp9"),
+        ("prores", ".mp4", "h264"),
+        ("vp8", ".mp4", "h264"),
+    ],
 )
 def test_a_codec_that_cannot_be_kept_is_replaced_and_said(
     info: VideoInfo, codec: str, suffix: str, instead: str
@@ -52,6 +58,7 @@ def test_a_codec_that_cannot_be_kept_is_replaced_and_said(
     encoding = choose_encoding(replace(info, codec=codec), suffix)
     assert encoding.codec == instead
     assert any(codec in warning and instead in warning for warning in encoding.warnings)
+    assert not any("installation" in warning for warning in encoding.warnings)
 
 
 @pytest.mark.parametrize(

@@ -153,6 +153,8 @@ def _best(
     encoders: Sequence[Encoder], info: VideoInfo, container: str, crf: int | None, preset: str | None
 ) -> _Choice | str:
     """The encoder that keeps most of the pixel format, opened for a try; or why there is none."""
+    if not encoders:
+        return "mien does not write it"
     problem = ""
     formats = [(*_closest_format(info, encoder), encoder) for encoder in encoders if _exists(encoder.name)]
     for loss, pixel_format, encoder in sorted(formats, key=lambda entry: entry[0]):
