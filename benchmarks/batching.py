@@ -13,11 +13,12 @@ import numpy as np
 
 from _measure import arguments, save
 from mien.engine.batcher import Batcher
-from mien.engine.device import choose_precision, find_device
+from mien.engine.device import find_device
 from mien.engine.onnx_file import OnnxFile
 from mien.engine.openvino import OpenVinoSession
 from mien.engine.session import Ran, Session, Tensors, Usage
 from mien.models.catalogue import find_model
+from mien.models.opening import Wish
 
 NETWORKS = ("face_mesh_478", "dlib_face_recognition", "selfie_segmentation", "span_x2")
 SIZES = (1, 4, 16)
@@ -65,7 +66,7 @@ def open_network(model: str, threads: int = 1, streams: int = 1) -> tuple[OpenVi
         entry.path,
         model=model,
         device=device,
-        precision=choose_precision("auto", entry.precisions, device, model),
+        precision=Wish().choose(entry, entry.path).precision,
         threads=threads,
         streams=streams,
         max_batch=max(SIZES),

@@ -108,13 +108,17 @@ def check_precision(precision: str, model: str) -> None:
 
 def safe_precisions(facts: ModelFacts, device: Device) -> tuple[str, ...]:
     """In which the network may run on the device, fastest first; float32 is one wherever the device has it."""
-    there = {"fp32", facts.file, *_TURNS_INTO.get(device.kind, ())} & set(device.precisions)
     return tuple(
         precision
-        for precision in PRECISIONS
-        if precision in there
-        and facts.checked.get((device.name, precision), precision in (*facts.safe, facts.file, "fp32"))
+        for precision in possible_precisions(facts.file, device)
+        if facts.checked.get((device.name, precision), precision in (*facts.safe, facts.file, "fp32"))
     )
+
+
+def possible_precisions(file: str, device: Device) -> tuple[str, ...]:
+    """In which a file that computes in `file` can run on a device at all, fastest first."""
+    there = {"fp32", file, *_TURNS_INTO.get(device.kind, ())} & set(device.precisions)
+    return tuple(precision for precision in PRECISIONS if precision in there)
 
 
 def _fastest(facts: ModelFacts, precision: str, devices: Sequence[Device]) -> tuple[Device, str]:
@@ -154,7 +158,7 @@ def _precision(facts: ModelFacts, asked: str, device: Device) -> tuple[str, str]
         return asked, "asked for"
     if facts.checked.get((device.name, asked)) is False:
         return "fp32", f"{asked} failed the check"
-    if asked not in (facts.file, *_TURNS_INTO.get(device.kind, ())):
+    if asked not in possible_precisions(facts.file, device):
         return "fp32", f"{asked} takes a file of that precision"
     return "fp32", f"{asked} is not known to be safe"
 

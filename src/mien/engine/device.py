@@ -75,24 +75,6 @@ def _cpu() -> Device | None:
         return None
 
 
-def choose_precision(asked: str, safe: tuple[str, ...], device: Device, model: str) -> str:
-    """`bf16` or `fp32`: what a network whose quality holds in the precisions `safe` is to run in.
-
-    `auto` is the fastest safe precision of the device; `bf16` means bf16 for every network it is safe for.
-
-    Raises:
-        EngineError: the precision is unknown, or the device does not have it.
-    """
-    if asked not in ("auto", "fp32", "bf16"):
-        raise EngineError(f"precision '{asked}' is unknown (asked for {model}): give auto, fp32 or bf16")
-    if asked == "bf16" and "bf16" not in device.precisions:
-        raise EngineError(
-            f"precision bf16 is not there: {device.name} ({device.full_name}) computes in "
-            f"{', '.join(device.precisions)}; give auto or fp32"
-        )
-    return "bf16" if asked != "fp32" and "bf16" in safe and "bf16" in device.precisions else "fp32"
-
-
 def _describe(engine_name: str) -> Device:
     capabilities = core().get_property(engine_name, "OPTIMIZATION_CAPABILITIES")
     names = [("FP32", "fp32"), ("BF16", "bf16"), ("INT8", "int8")]

@@ -8,16 +8,20 @@ from typing import Protocol
 
 from mien.engine.built import engine_key, is_sound
 from mien.engine.cache import cache_root
-from mien.engine.choose import Choice
+from mien.engine.choose import Choice, possible_precisions
 from mien.engine.device import Device
 from mien.engine.machine import nvidia_gpus, tensorrt_version
 from mien.engine.onnx_file import OnnxFile, Port
 from mien.engine.onnxruntime import OnnxRuntimeSession, load_runtime
 from mien.engine.openvino import OpenVinoSession
+from mien.engine.precision import file_precision
 from mien.engine.providers import Engines, Profile
 from mien.engine.runtime import ov
 from mien.engine.session import Session
 from mien.errors import EngineError
+
+MOST = 16
+"""Largest batch for which TensorRT's engines are built: the tiles of a crop that is boosted fourfold."""
 
 
 class WarmSession(Session, Protocol):
@@ -74,6 +78,12 @@ def open_session(
             cache=cache,
             why=choice.why,
         )
+    possible = possible_precisions(file_precision(path), device)
+    if choice.precision not in possible:
+        raise EngineError(
+            f"{model} cannot run in {choice.precision} on {device.name} ({device.full_name}), which takes this file as "
+            f"{' or '.join(possible)}"
+        )
     return OnnxRuntimeSession(
         path,
         model=model,
@@ -81,7 +91,7 @@ def open_session(
         precision=choice.precision,
         threads=threads,
         max_batch=max_batch,
-        engines=engines_of(path, sha256, device, choice.precision, max_batch) if device.kind == "tensorrt" else None,
+        engines=engines_of(path, sha256, device, choice.precision) if device.kind == "tensorrt" else None,
         build=build,
         why=choice.why,
     )
@@ -96,7 +106,7 @@ def engine_version(engine: str) -> str:
     return f"openvino {ov.get_version()}" if engine == "openvino" else f"onnxruntime {load_runtime().__version__}"
 
 
-def engines_of(path: Path, sha256: str, device: Device, precision: str, max_batch: int) -> Engines:
+def engines_of(path: Path, sha256: str, device: Device, precision: str) -> Engines:
     """Where a network's TensorRT engine for a device lies, or would.
 
     Raises:
@@ -105,29 +115,27 @@ def engines_of(path: Path, sha256: str, device: Device, precision: str, max_batc
     """
     file = OnnxFile(path)
     weights = set(file.initializers)
-    profile = profile_for([port for port in file.inputs if port.name not in weights], max_batch)
+    profile = profile_for([port for port in file.inputs if port.name not in weights])
     architecture = nvidia_gpus()[int(device.name.partition(":")[2])][1]
     builder = f"{engine_version(device.engine)}, TensorRT {tensorrt_version()}"
     return Engines(cache_root() / "tensorrt" / engine_key(sha256, builder, architecture, precision, profile), profile)
 
 
-def built_engines(path: Path, sha256: str, device: Device, max_batch: int) -> set[tuple[str, str]]:
+def built_engines(path: Path, sha256: str, device: Device) -> set[tuple[str, str]]:
     """The device with each precision for which a whole TensorRT engine lies there; none for a network it cannot take.
 
     Raises:
         ModelError: the file is no ONNX network.
     """
     try:
-        folders = {
-            precision: engines_of(path, sha256, device, precision, max_batch).folder for precision in device.precisions
-        }
+        folders = {precision: engines_of(path, sha256, device, precision).folder for precision in device.precisions}
     except EngineError:
         return set()
     return {(device.name, precision) for precision, folder in folders.items() if is_sound(folder)}
 
 
-def profile_for(inputs: Sequence[Port], max_batch: int) -> Profile:
-    """The shapes for which a network's engine is built: every batch up to `max_batch` where the file leaves it open.
+def profile_for(inputs: Sequence[Port]) -> Profile:
+    """The shapes for which a network's engine is built: every batch up to `MOST` where the file leaves it open.
 
     Raises:
         EngineError: a side other than the batch is open.
@@ -139,4 +147,4 @@ def profile_for(inputs: Sequence[Port], max_batch: int) -> Profile:
             raise EngineError(f"input {port.name} has open sides, for which TensorRT would build again and again")
         if isinstance(port.shape[0], str):
             inner.append((port.name, sides))
-    return Profile(tuple(inner), most=max_batch)
+    return Profile(tuple(inner), most=MOST)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from mien.engine.cache import open_cache
 from mien.engine.choose import Choice
 from mien.engine.opening import open_session
 from mien.engine.openvino import OpenVinoSession
@@ -131,6 +133,16 @@ def release(session: Session) -> None:
         session.release()
 
 
+def load_alone(located: Located, choice: Choice) -> Session:
+    """A network as jobs load it, without a pool.
+
+    Raises:
+        ModelError: the file is no ONNX network.
+        EngineError: the engine cannot run it.
+    """
+    return _load(located, inspect(located.path), choice, batched=True)
+
+
 def _check_role(entry: CatalogueEntry, role: Role) -> None:
     if entry.role != role:
         like: Mapping[str, str] = {name: facts.role for name, facts in families().items()}
@@ -146,7 +158,7 @@ def _processors() -> int:
 def _key(located: Located, choice: Choice, batched: bool) -> str:
     state = located.path.stat()
     parts = (located.path, state.st_size, state.st_mtime_ns, choice.device.name, choice.precision, batched)
-    return f"{located.entry.id} ({', '.join(str(part) for part in parts)})"
+    return f"{located.entry.id} #{hashlib.sha256(repr(parts).encode()).hexdigest()[:8]}"
 
 
 def _takes_one(file: NetworkFile) -> bool:
@@ -175,4 +187,5 @@ def _compile(located: Located, choice: Choice, most: int) -> Session:
         sha256=sha256_of(located.entry, located.path) if choice.device.kind == "tensorrt" else "",
         threads=_processors(),
         max_batch=most,
+        cache=open_cache().folder,
     )

@@ -107,7 +107,7 @@ def facts_of(entry: CatalogueEntry, path: Path, devices: Sequence[Device]) -> Mo
     built: set[tuple[str, str]] = set()
     for device in devices:
         if device.kind == "tensorrt":
-            built |= built_engines(path, sha256_of(entry, path), device, DEVICE_BATCH)
+            built |= built_engines(path, sha256_of(entry, path), device)
     return ModelFacts(entry.id, entry.precisions, file_precision(path), checked, frozenset(built))
 
 

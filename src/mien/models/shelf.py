@@ -11,7 +11,7 @@ from mien.engine.session import Session
 from mien.models.catalogue import find_model
 from mien.models.opening import Wish, open_entry
 
-_CPU_BATCH = 1
+CPU_BATCH = 1
 """Measured on one thread: items of a batch take as long as single ones, and each size of batch keeps 40 to 80 MB."""
 
 
@@ -82,4 +82,4 @@ class ModelShelf:
         entry = find_model(model)
         entry.check_size()
         choice = self._wish.choose(entry, entry.path)
-        return open_entry(entry, entry.path, choice, cpu_batch=_CPU_BATCH, cache=self._cache)
+        return open_entry(entry, entry.path, choice, cpu_batch=CPU_BATCH, cache=self._cache)
