@@ -69,7 +69,7 @@ def recipes(draw: st.DrawFn, names: st.SearchStrategy[str] = names) -> Recipe:
         "licence_profile": st.sampled_from(["any", "non-commercial", "commercial"]),
         "memory_budget": names,
         "device": names,
-        "precision": st.sampled_from(["auto", "fp32", "bf16"]),
+        "precision": st.sampled_from(["auto", "fp32", "bf16", "fp16", "int8"]),
         "segment_seconds": st.floats(1, 1e300),
         "resume": st.booleans(),
         "overwrite": st.booleans(),

@@ -23,6 +23,8 @@ class ModelUse:
     calls: int
     items: int
     seconds: float
+    why: str = ""
+    """Why it was this device and precision."""
 
 
 @dataclass(slots=True)

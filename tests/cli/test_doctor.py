@@ -1,6 +1,7 @@
 """The doctor names what is there, what is not and what brings it."""
 
 import json
+import sys
 
 import pytest
 
@@ -89,3 +90,10 @@ def test_the_remedy_stands_below_what_it_mends():
     assert lines[0] == "codecs"
     assert lines[1].split() == ["broken", "h264", "not", "written"]
     assert lines[2].strip() == "-> do this"
+
+
+def test_an_optional_engine_that_is_not_there_is_absent_and_no_fault(monkeypatch):
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    found = {check.name: check for check in run_checks() if check.topic == "engines"}
+    assert (found["openvino"].state, found["onnxruntime"].state) == ("ok", "absent")
+    assert "mien[cuda]" in (found["onnxruntime"].remedy or "")

@@ -209,6 +209,31 @@ def test_telemetry_is_off_before_the_import_and_leaves_no_trace(tmp_path: Path):
     assert [path for path in home.rglob("*") if path.is_file()] == []
 
 
+THREADS = """
+import os, sys
+from pathlib import Path
+import numpy as np
+from mien.engine.machine import devices_for
+from mien.engine.onnxruntime import OnnxRuntimeSession
+[device] = [device for device in devices_for("onnxruntime") if device.name == "onnxruntime"]
+counts = []
+for threads in (1, 3):
+    before = len(os.listdir("/proc/self/task"))
+    network = OnnxRuntimeSession(Path(sys.argv[1]), model="net", device=device, threads=threads)
+    network.run({"input": np.zeros((4, 3, 16, 16), np.float32)})
+    counts.append(len(os.listdir("/proc/self/task")) - before)
+print(counts)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="counts threads in /proc")
+def test_a_session_has_no_more_threads_than_it_was_given(tmp_path: Path):
+    network = convolution(tmp_path / "net.onnx")
+    told = subprocess.run([sys.executable, "-c", THREADS, str(network)], capture_output=True, text=True, check=True)
+    # The caller's own thread works, too.
+    assert told.stdout.strip() == "[0, 2]"
+
+
 def test_importing_mien_imports_no_onnxruntime():
     script = "import sys, mien.engine.machine, mien.models.shelf; mien.models.shelf.ModelShelf()\n"
     script += "print('onnxruntime' in sys.modules)"

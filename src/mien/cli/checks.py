@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from mien.cli.console import format_bytes
-from mien.errors import ModelError
+from mien.errors import EngineError, ModelError
 
 if TYPE_CHECKING:
     from mien.media.capabilities import Support
@@ -53,6 +53,7 @@ def run_checks() -> list[Check]:
         return packages
     return [
         *packages,
+        *_optional_engines(),
         *_devices(),
         *_models(),
         *_formats(),
@@ -69,12 +70,24 @@ def _packages(topic: str, modules: Mapping[str, str]) -> Iterator[Check]:
             yield Check(topic, distribution, "broken", str(error), f"pip install --force-reinstall {distribution}")
 
 
-def _devices() -> Iterator[Check]:
-    from mien.engine.device import devices
+def _optional_engines() -> Iterator[Check]:
+    from mien.engine.onnxruntime import load_runtime
 
-    for device in devices():
-        yield Check("devices", device.name, "ok", f"{device.full_name}: {', '.join(device.precisions)}")
-    if not any(device.name == "cpu" for device in devices()):
+    try:
+        yield Check("engines", "onnxruntime", "ok", load_runtime().__version__)
+    except EngineError:
+        brings = "pip install 'mien[cuda]', 'mien[tensorrt]' or 'mien[onnxruntime]'"
+        yield Check("engines", "onnxruntime", "absent", "not installed: brings GPUs other than Intel's", brings)
+
+
+def _devices() -> Iterator[Check]:
+    from mien.engine.machine import all_devices
+
+    devices = all_devices()
+    for device in devices:
+        detail = f"{device.full_name}: {', '.join(device.precisions)}, by {device.engine}"
+        yield Check("devices", device.name, "ok", detail)
+    if not any(device.name == "cpu" for device in devices):
         yield Check("devices", "cpu", "broken", "the engine sees no CPU", "pip install --force-reinstall openvino")
 
 

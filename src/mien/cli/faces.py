@@ -30,8 +30,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--every", type=float, default=EVERY_SECONDS, metavar="SECONDS", help="how often to look at a video (1)"
     )
-    parser.add_argument("--device", default="auto", help="auto, cpu, gpu, ... (auto)")
-    parser.add_argument("--precision", default="auto", help="auto, fp32 or bf16 (auto)")
+    parser.add_argument("--device", default="auto", help="auto, cpu, gpu, cuda:0, tensorrt:0, ... (auto)")
+    parser.add_argument("--precision", default="auto", help="auto, fp32, bf16, fp16 or int8 (auto)")
     parser.add_argument("--json", action="store_true", help="print the list as JSON")
     parser.add_argument("--quiet", action="store_true", help="no progress; errors are still told")
 

@@ -88,8 +88,8 @@ def add_job_arguments(parser: argparse.ArgumentParser) -> None:
     _add(encoding, "--overwrite", action=argparse.BooleanOptionalAction, help="replace an output that exists")
 
     run = parser.add_argument_group("how it runs")
-    _add(run, "--device", help="auto, cpu, gpu, ... (auto)")
-    _add(run, "--precision", help="auto, fp32 or bf16 (auto)")
+    _add(run, "--device", help="auto, cpu, gpu, cuda:0, tensorrt:0, ... (auto)")
+    _add(run, "--precision", help="auto, fp32, bf16, fp16 or int8 (auto)")
     _add(run, "--segment-seconds", type=float, metavar="S", help="length of the independent parts of a video (10)")
     _add(run, "--resume", action=argparse.BooleanOptionalAction, help="go on with the finished parts of an earlier run")
     _add(run, "--price-per-hour", type=float, metavar="PRICE", help="price of this machine, for the report")

@@ -53,6 +53,7 @@ class Meter:
             calls=now.calls - before.calls,
             items=now.items - before.items,
             seconds=now.seconds - before.seconds,
+            why=ran.why,
         )
 
 

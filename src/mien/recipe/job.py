@@ -94,9 +94,9 @@ class Recipe:
     memory_budget: str = "auto"
     """The most that the field's networks may hold: `4GiB`, `50%`, or `auto` for a safe share of what is free."""
     device: str = "auto"
-    """`auto`, `cpu`, `gpu`, ..."""
+    """`auto`, `cpu`, `gpu`, `cuda:0`, `tensorrt:0`, ..."""
     precision: str = "auto"
-    """`auto`, `fp32` or `bf16`."""
+    """`auto`, `fp32`, `bf16`, `fp16` or `int8`."""
     segment_seconds: float = 10.0
     """Length of the independent parts a video is processed in."""
     resume: bool = False
