@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import atexit
 import json
 import os
 import platform
@@ -13,8 +14,10 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
 from importlib import metadata
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 HERE = Path(__file__).parent
@@ -53,6 +56,19 @@ def run_job(*words: str | Path) -> Run:
     wall_s = time.monotonic() - began
     said = json.loads(done.stdout)
     return Run(wall_s, said.pop("cpu_s"), said.pop("peak_bytes"), said.pop("first_frame_s"), said)
+
+
+def output(name: str) -> Path:
+    """Where a job of this benchmark may write; two benchmarks at a time do not meet there."""
+    return _outputs() / name
+
+
+@cache
+def _outputs() -> Path:
+    WORK.mkdir(exist_ok=True)
+    folder = TemporaryDirectory(prefix="outputs_", dir=WORK)
+    atexit.register(folder.cleanup)
+    return Path(folder.name)
 
 
 def summary(runs: Sequence[Run]) -> dict[str, float]:

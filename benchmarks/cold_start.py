@@ -9,7 +9,7 @@ import sys
 import time
 
 from _clips import SOURCE, talking_clip
-from _measure import WORK, arguments, run_job, save, summary
+from _measure import arguments, output, run_job, save, summary
 
 
 def help_seconds() -> float:
@@ -26,7 +26,7 @@ def main() -> None:
     for width, height in ((1280, 720), (1920, 1080)):
         clip = talking_clip(width, height, 6)
         options = json.dumps({"end": "1"})
-        runs = [run_job("swap", SOURCE, clip, WORK / "mien.mp4", options) for _ in range(repeats)]
+        runs = [run_job("swap", SOURCE, clip, output("mien.mp4"), options) for _ in range(repeats)]
         results[f"first_frame_{height}p_s"] = summary(runs)["first_frame_s"]
     print(", ".join(f"{name} {value}" for name, value in results.items()))
     save("cold_start", results)

@@ -7,7 +7,7 @@ import statistics
 from typing import Any
 
 from _clips import SOURCE, looped, talking_clip
-from _measure import WORK, arguments, run_job, save
+from _measure import arguments, output, run_job, save
 
 LOOP_SECONDS = 6
 
@@ -20,7 +20,7 @@ def resident_mb(sizes: list[tuple[int, int]], first: int, end: int) -> float:
 def main() -> None:
     minutes = 5 if arguments(__doc__ or "").full else 1
     clip = looped(talking_clip(1920, 1080, LOOP_SECONDS), minutes * 60 // LOOP_SECONDS)
-    run = run_job("swap", SOURCE, clip, WORK / "mien.mp4", json.dumps({"preset": "veryfast"}))
+    run = run_job("swap", SOURCE, clip, output("mien.mp4"), json.dumps({"preset": "veryfast"}))
     sizes = run.details["resident_bytes"]
     minute = run.details["frames"] // minutes
     results: dict[str, Any] = {

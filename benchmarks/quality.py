@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 import mien
-from _measure import RESULTS, WORK, arguments, save
+from _measure import RESULTS, arguments, output, save
 from support.animate import Clip, write_clip
 from support.people import INVENTED, NAMES, analyser, invented, picture, still, stranger
 from support.scenes import talking_head
@@ -39,7 +39,7 @@ def portrait(name: str) -> Pixels:
 
 def portrait_file(name: str) -> Path:
     """The same as a PNG file."""
-    path = WORK / f"{name}.png"
+    path = output(f"{name}.png")
     Image.fromarray(portrait(name)).save(path)
     return path
 
@@ -56,8 +56,8 @@ def swap_pictures(pairs: Sequence[Pair], **options: Any) -> dict[Pair, Pixels]:
     for source, group in itertools.groupby(sorted(pairs), key=lambda pair: pair[0]):
         with mien.Swapper(portrait_file(source), overwrite=True, **options) as swapper:
             for _, target in group:
-                swapper.run(portrait_file(target), WORK / "result.png")
-                results[source, target] = np.asarray(Image.open(WORK / "result.png").convert("RGB"))
+                swapper.run(portrait_file(target), output("result.png"))
+                results[source, target] = np.asarray(Image.open(output("result.png")).convert("RGB"))
     return results
 
 
@@ -88,9 +88,9 @@ def rounded(score: Score) -> Score:
 def swapped_clip(source: str, target: str, seconds: float) -> Score:
     """Figures of a talking head."""
     puppet = still(target) if target in NAMES else stranger(target)
-    before = write_clip(Clip(talking_head(puppet, seconds=seconds)), WORK / "talking.mp4", options={"crf": "12"})
-    mien.swap(portrait_file(source), before, WORK / "talking_result.mp4", overwrite=True, crf=12)
-    return score_clip(portrait(source), frames(before), frames(WORK / "talking_result.mp4"), analyser())
+    before = write_clip(Clip(talking_head(puppet, seconds=seconds)), output("talking.mp4"), options={"crf": "12"})
+    mien.swap(portrait_file(source), before, output("talking_result.mp4"), overwrite=True, crf=12)
+    return score_clip(portrait(source), frames(before), frames(output("talking_result.mp4")), analyser())
 
 
 def contact_sheet(results: dict[Pair, Pixels]) -> Pixels:
@@ -116,7 +116,6 @@ def square(image: Pixels, whose: Pixels | None = None) -> Pixels:
 
 def main() -> None:
     full = arguments(__doc__ or "").full
-    WORK.mkdir(exist_ok=True)
     stills = list(itertools.permutations(NAMES, 2))
     people = [*NAMES, *(INVENTED if full else list(INVENTED)[:1])]
     others = [pair for pair in itertools.permutations(people, 2) if pair not in stills]

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from _clips import SOURCE, talking_clip
-from _measure import WORK, arguments, run_job, save, summary
+from _measure import arguments, output, run_job, save, summary
 from mien.media.encoding import choose_encoding
 from mien.media.video import VideoSource
 
@@ -33,8 +33,8 @@ def compare(clip: Path, preset: str | None, repeats: int) -> dict[str, Any]:
     options = json.dumps({"preset": preset} if preset else {})
     plain, ours = [], []
     for _ in range(repeats):
-        plain.append(run_job("transcode", clip, WORK / "plain.mp4", *settings))
-        ours.append(run_job("swap", SOURCE, clip, WORK / "mien.mp4", options))
+        plain.append(run_job("transcode", clip, output("plain.mp4"), *settings))
+        ours.append(run_job("swap", SOURCE, clip, output("mien.mp4"), options))
     frames = ours[0].details["frames"]
     pairs = list(zip(plain, ours, strict=True))
     return {
