@@ -100,6 +100,21 @@ def test_several_faces_are_found_largest_first(analyser: FaceAnalyser):
     assert sorted(round(float(face.box[0]) / 400) for face in faces) == [1, 2, 2]
 
 
+def test_faces_near_and_ever_farther_are_all_found(analyser: FaceAnalyser):
+    """In one picture: a face seen at once does not keep others from being looked for that are a fifth of its size."""
+    heights = (260, 110, 75, 52, 38)
+    middles = [200 + 390 * number for number in range(len(heights))]
+    layers: list[tuple[np.ndarray, np.ndarray]] = []
+    for number, (middle, pixels) in enumerate(zip(middles, heights, strict=True)):
+        image = still(STILLS[number % len(STILLS)])
+        (whole,) = analyser.find(image)
+        scale = pixels / float(whole.box[3] - whole.box[1])
+        off = (whole.box[:2] + whole.box[2:]) / 2 - np.array(image.shape[1::-1]) / 2
+        layers.append((image, placed(image, middle - off[0] * scale, 500 - off[1] * scale, scale)))
+    faces = analyser.find(compose(layers, (1920, 1080)))
+    assert sorted(float(face.box[0] + face.box[2]) / 2 for face in faces) == pytest.approx(middles, abs=20)
+
+
 def test_noise_holds_no_face(analyser: FaceAnalyser):
     generator = np.random.default_rng(0)
     grey = np.repeat(generator.integers(0, 256, (360, 640, 1)), 3, axis=2).astype(np.uint8)

@@ -81,7 +81,11 @@ class FaceAnalyser:
             ModelError, EngineError: a network cannot be loaded or run.
         """
         if faces := self.find_upright(picture):
-            return faces
+            if not any(detect.is_small(picture, face.box) for face in faces):
+                return faces
+            # Where some are far away, others may be farther still.
+            faces += self.confirm(picture, detect.detect_in_tiles(picture, self._detector), turned=False)
+            return _without_doubles([(0.0, face) for face in faces])
         for search in detect.searches(picture, self._detector, thorough=thorough):
             if faces := self.confirm(picture, search()):
                 return faces

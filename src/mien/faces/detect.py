@@ -62,7 +62,7 @@ def detect_upright(picture: Picture, detectors: Detectors) -> list[Detection]:
     """Faces turned less than about 45 degrees: the near detector, then the far one if there may be small faces."""
     view = whole_view(picture)
     found = _detect([view], detectors("back"))
-    if not found or max(boxes.width(one.box) for one in found) < SMALL * max(size_of(picture)):
+    if all(is_small(picture, one.box) for one in found):
         found += _detect([view], detectors("full_range"))
     return distinct(found)
 
@@ -82,12 +82,19 @@ def searches(picture: Picture, detectors: Detectors, *, thorough: bool = True) -
         views = [_turned(margin_view(picture), quarters) for quarters in range(4)]
         return distinct(_detect(views, detectors("back")))
 
-    def in_tiles(*quarters: int) -> list[Detection]:
-        views = [_turned(tile, turn) for tile in tile_views(picture) for turn in quarters]
-        return distinct(_detect(views, detectors("back"))) if views else []
+    quick = [turned, with_margin, lambda: detect_in_tiles(picture, detectors)]
+    return [*quick, lambda: detect_in_tiles(picture, detectors, 1, 2, 3)] if thorough else quick
 
-    quick = [turned, with_margin, lambda: in_tiles(0)]
-    return [*quick, lambda: in_tiles(1, 2, 3)] if thorough else quick
+
+def detect_in_tiles(picture: Picture, detectors: Detectors, *quarters: int) -> list[Detection]:
+    """Faces too far away to be seen in the whole picture; `quarters` as in `View`, upright if none is given."""
+    views = [_turned(tile, turn) for tile in tile_views(picture) for turn in quarters or (0,)]
+    return distinct(_detect(views, detectors("back"))) if views else []
+
+
+def is_small(picture: Picture, box: Floats) -> bool:
+    """Whether a face with this box is `SMALL`."""
+    return boxes.width(box) < SMALL * max(size_of(picture))
 
 
 def distinct(detections: Sequence[Detection], overlap: float = 0.3) -> list[Detection]:
