@@ -12,6 +12,7 @@ import statistics
 import time
 from collections.abc import Sequence
 from importlib import metadata
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from numpy.typing import NDArray
 
 from _clips import SOURCE, talking_clip
 from _measure import WORK, Run, arguments, machine, run_job, save
+from _quantised import quantised
 from _reference import ARCFACE_128, CODING, NETWORKS, box_mask, cut, read_pixels
 from _standins import MODELS, free_stand_ins, stand_ins
 from mien.engine.device import find_device
@@ -37,8 +39,14 @@ SWAPPER = "inswapper_128"
 TILES = 16
 """Of a crop of 512 pixels."""
 JOBS = 4
+REFERENCE = WORK / "neural_reference.mp4"
 FACE = 0.5
 """Pixels count as the face's from this opacity of the box mask on."""
+
+
+def output(way: str) -> Path:
+    """Where mien's result goes."""
+    return WORK / f"neural_{way}.mp4"
 
 
 def options(frames: int, **more: Any) -> str:
@@ -63,27 +71,53 @@ def write_points(clip: Path, frames: int) -> tuple[Path, NDArray[np.float64]]:
 
 
 def against_reference(clip: Path, frames: int, reference_frames: int, repeats: int) -> dict[str, Any]:
-    """Frames a second, memory, and how alike the faces are."""
+    """Frames a second, memory, and how alike the faces are: the reference, mien in bf16, and with an INT8 file."""
     stand_ins(*NETWORKS)
     points, places = write_points(clip, reference_frames)
-    theirs, ours = [], []
+    int8 = quantised(MODELS / f"{SWAPPER}.onnx", samples(clip, places))
+    ways = {
+        "bf16": options(frames),
+        "int8": options(frames, swapper=str(int8), swapper_family="inswapper"),
+    }
+    theirs: list[Run] = []
+    ours: dict[str, list[Run]] = {way: [] for way in ways}
+    words = (MODELS, SOURCE, clip, points, REFERENCE, str(reference_frames))
     for _ in range(repeats):
-        words = (MODELS, SOURCE, clip, points, WORK / "reference.mp4", str(reference_frames))
         theirs.append(run_job("reference", *words))
-        ours.append(run_job("swap", SOURCE, clip, WORK / "mien.mp4", options(frames)))
-    figures = {"reference": figures_of(theirs, reference_frames), "mien": figures_of(ours, frames)}
-    pairs = list(zip(theirs, ours, strict=True))
+        for way, asked in ways.items():
+            ours[way].append(run_job("swap", SOURCE, clip, output(way), asked))
     return {
         "repeats": repeats,
         "frames": {"reference": reference_frames, "mien": frames},
-        **figures,
+        "reference": figures_of(theirs, reference_frames),
+        **{way: beside_reference(theirs, ours[way], frames) for way in ways},
+        **{f"{way}_face_psnr_db": face_psnr(REFERENCE, output(way), places) for way in ways},
+    }
+
+
+def samples(clip: Path, places: NDArray[np.float64]) -> list[dict[str, NDArray[np.float32]]]:
+    """Two inputs of the swapper, of which the ranges of values are taken."""
+    rng = np.random.default_rng(0)
+    made: list[dict[str, NDArray[np.float32]]] = []
+    for image, points in list(zip(pictures(clip, len(places)), places, strict=True))[:: len(places) - 1]:
+        crop, _ = cut(image, points, ARCFACE_128, 128)
+        target = crop[None, ..., ::-1].transpose(0, 3, 1, 2).astype(np.float32) / 255
+        source = rng.standard_normal((1, 512), np.float32)
+        made.append({"target": target, "source": source / np.linalg.norm(source)})
+    return made
+
+
+def beside_reference(theirs: list[Run], ours: list[Run], frames: int) -> dict[str, Any]:
+    """mien's figures and their ratios to the reference's, neighbouring runs compared."""
+    pairs = list(zip(theirs, ours, strict=True))
+    return {
+        **figures_of(ours, frames),
         "speed_ratio": median(frames_per_second(b) / frames_per_second(a) for a, b in pairs),
-        "cpu_ratio": round(figures["reference"]["cpu_s_per_frame"] / figures["mien"]["cpu_s_per_frame"], 2),
+        "cpu_ratio": median(steady_cpu_s(a) / steady_cpu_s(b) for a, b in pairs),
         "peak_ratio": median(b.peak_bytes / a.peak_bytes for a, b in pairs),
-        "face_psnr_db": face_psnr(WORK / "reference.mp4", WORK / "mien.mp4", places),
-        "precisions": ours[0].details["precisions"],
+        "model_share": median(map(model_share, ours)),
+        "precisions": ours[-1].details["precisions"],
         "stages": ours[-1].details["stages"],
-        "model_share": median(model_share(run) for run in ours),
     }
 
 
@@ -113,13 +147,14 @@ def steady_cpu_s(run: Run) -> float:
 
 def model_share(run: Run) -> float:
     """Of the wall time in which frames are edited, what the swapper's calls take."""
-    return run.details["seconds"][SWAPPER] / run.details["stages"]["edit"]
+    networks = run.details["seconds"]
+    return next(networks[name] for name in networks if name.startswith(SWAPPER)) / run.details["stages"]["edit"]
 
 
 def face_psnr(reference: Path, ours: Path, places: NDArray[np.float64]) -> dict[str, float]:
     """Over the frames of the reference, in the face."""
     values = []
-    for first, second, points in zip(pictures(reference), pictures(ours), places, strict=False):
+    for first, second, points in zip(*(pictures(path, len(places)) for path in (reference, ours)), places, strict=True):
         inside = face_area(first, points)
         error = np.mean((first[inside].astype(np.float64) - second[inside]) ** 2)
         values.append(10 * np.log10(255**2 / error))
@@ -133,15 +168,16 @@ def face_area(image: NDArray[np.uint8], points: NDArray[np.float64]) -> NDArray[
     return cv2.warpAffine(box_mask(128), cv2.invertAffineTransform(matrix), (width, height)) > FACE
 
 
-def pictures(path: Path) -> list[NDArray[np.uint8]]:
+def pictures(path: Path, count: int | None = None) -> list[NDArray[np.uint8]]:
+    """The first frames of a clip."""
     with av.open(str(path)) as container:
-        return [read_pixels(frame) for frame in container.decode(video=0)]
+        return [read_pixels(frame) for frame in islice(container.decode(video=0), count)]
 
 
 def host_work(clip: Path, frames: int) -> dict[str, Any]:
     """What is left of a frame's time when the field's networks cost next to nothing."""
     folder = free_stand_ins()
-    run = run_job("swap", SOURCE, clip, WORK / "free.mp4", options(frames, models=[str(folder)]))
+    run = run_job("swap", SOURCE, clip, output("free"), options(frames, models=[str(folder)]))
     stages = run.details["stages"]
     seconds = run.details["seconds"]
     return {
@@ -187,7 +223,7 @@ def jobs_together(clip: Path, frames: int) -> dict[str, Any]:
     """Four jobs in one worker, at once and in turn, and one alone: each way in a fresh process."""
     stand_ins(*NETWORKS)
     runs = {
-        how: run_job("worker", how, str(count), SOURCE, clip, WORK / "job", options(frames))
+        how: run_job("worker", how, str(count), SOURCE, clip, WORK / "neural_job", options(frames))
         for how, count in (("alone", 1), ("in_turn", JOBS), ("at_once", JOBS))
     }
     return {

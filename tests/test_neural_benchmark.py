@@ -13,6 +13,7 @@ import pytest
 import neural
 from _graph import Graph
 from _measure import Run
+from _quantised import quantised
 from _reference import ARCFACE_112, ARCFACE_128, box_mask, cut, detector_view, paste
 from _standins import arcface, fairface, fan, free_stand_ins, gfpgan, inswapper, yolo_face
 from mien.engine.device import find_device
@@ -119,6 +120,22 @@ def test_a_stand_in_detector_finds_nobody(tmp_path: Path) -> None:
     assert not len(detector.detect([picture])[0].scores)
 
 
+def test_an_int8_swapper_does_as_the_original_and_keeps_its_matrix(tmp_path: Path) -> None:
+    path = tmp_path / "inswapper_128.onnx"
+    inswapper(path, width=4, blocks=1)
+    rng = np.random.default_rng(0)
+    inputs = {"target": rng.random((1, 3, 128, 128), np.float32), "source": rng.standard_normal((1, 512), np.float32)}
+    inputs["source"] /= np.linalg.norm(inputs["source"])
+    made = quantised(path, [inputs])
+    check_family(inspect(made), FAMILIES.find("inswapper"))
+    np.testing.assert_array_equal(inspect(made).last_weight(), inspect(path).last_weight())
+    first, second = (
+        OpenVinoSession(file, model=file.stem, device=find_device("cpu"), precision="fp32").run(inputs)["output"]
+        for file in (path, made)
+    )
+    assert 0 < np.abs(first - second).mean() < 0.2 * first.std()
+
+
 def test_free_networks_keep_to_the_contract(tmp_path: Path) -> None:
     folder = free_stand_ins(tmp_path)
     for name, family in (("inswapper_128", "inswapper"), ("arcface_w600k_r50", "arcface")):
@@ -168,6 +185,6 @@ def test_psnr_is_that_of_the_face(monkeypatch: pytest.MonkeyPatch) -> None:
     assert 0.4 * 128**2 < inside.sum() < 128**2
     second[inside] = 110
     clips = {"first": [first], "second": [second]}
-    monkeypatch.setattr(neural, "pictures", lambda path: clips[path.name])
+    monkeypatch.setattr(neural, "pictures", lambda path, _count: clips[path.name])
     found = neural.face_psnr(Path("first"), Path("second"), points[None])
     assert found["mean"] == found["least"] == round(20 * math.log10(25.5), 1)
