@@ -7,6 +7,7 @@ import pytest
 
 from mien.cli import checks, doctor, main
 from mien.cli.checks import Check, run_checks
+from mien.engine import machine
 from mien.errors import ModelError
 from mien.media.capabilities import Support
 from mien.models.catalogue import BundledEntry, bundled
@@ -97,3 +98,11 @@ def test_an_optional_engine_that_is_not_there_is_absent_and_no_fault(monkeypatch
     found = {check.name: check for check in run_checks() if check.topic == "engines"}
     assert (found["openvino"].state, found["onnxruntime"].state) == ("ok", "absent")
     assert "mien[cuda]" in (found["onnxruntime"].remedy or "")
+
+
+def test_two_distributions_of_one_engine_break_it(monkeypatch):
+    several = ("onnxruntime", "onnxruntime-gpu")
+    monkeypatch.setattr(machine, "onnxruntime_distributions", lambda: several)
+    (found,) = (check for check in run_checks() if check.name == "onnxruntime" and check.topic == "engines")
+    assert found.state == "broken"
+    assert "onnxruntime and onnxruntime-gpu" in found.detail

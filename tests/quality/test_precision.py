@@ -6,9 +6,12 @@ import numpy as np
 import pytest
 
 from mien.engine.device import find_device
+from mien.engine.onnxruntime import load_runtime
 from mien.engine.openvino import OpenVinoSession
 from mien.errors import EngineError, ModelError, UsageError
 from mien.models.catalogue import bundled, find_model
+from mien.models.families.alignment import cut_faces
+from mien.models.families.templates import ARCFACE_112_V2
 from mien.models.opening import Wish, open_entry
 from mien.models.store import Located, ModelStore
 from mien.quality.precision import check_precision
@@ -175,3 +178,25 @@ def test_a_damaged_file_is_named(tmp_path: Path):
     (tmp_path / "net.onnx").write_bytes(b"nothing")
     with pytest.raises(ModelError):
         check_precision(own(tmp_path / "net.onnx", "arcface"), "bf16", [PORTRAIT])
+
+
+def test_an_int8_network_that_keeps_its_quality_passes_against_its_float32_one(tmp_path: Path, faces: list[Sample]):
+    load_runtime()
+    from onnxruntime import quantization
+
+    exact = own(networks.arcface(tmp_path / "exact.onnx", RNG.normal(size=(588, 512))), "arcface")
+    crops = cut_faces(faces[0].picture, [faces[0].points], ARCFACE_112_V2, 112)[0].transpose(0, 3, 1, 2)
+
+    class Calibration(quantization.CalibrationDataReader):
+        def __init__(self) -> None:
+            self.batches = iter([{"input": crops.astype(np.float32) / 127.5 - 1}])
+
+        def get_next(self):
+            return next(self.batches, None)
+
+    quantization.quantize_static(exact.path, tmp_path / "int8.onnx", Calibration(), per_channel=True)
+    located = own(tmp_path / "int8.onnx", "arcface")
+    assert Wish().choose(located.entry, located.path).precision == "int8"
+    check = check_precision(located, "int8", [PORTRAIT], exact=exact)
+    assert check.ran.precision == "int8"
+    assert 0.99 < check.fidelity.cosine < 1

@@ -71,8 +71,15 @@ def _packages(topic: str, modules: Mapping[str, str]) -> Iterator[Check]:
 
 
 def _optional_engines() -> Iterator[Check]:
+    from mien.engine.machine import onnxruntime_distributions
     from mien.engine.onnxruntime import load_runtime
 
+    several = onnxruntime_distributions()
+    if len(several) > 1:
+        detail = f"{' and '.join(several)} are installed, which overwrite each other"
+        mends = f"pip uninstall {' '.join(several)}, then install one again"
+        yield Check("engines", "onnxruntime", "broken", detail, mends)
+        return
     try:
         yield Check("engines", "onnxruntime", "ok", load_runtime().__version__)
     except EngineError:

@@ -17,6 +17,7 @@ AUTO_KINDS = ("tensorrt", "cuda", "migraphx", "rocm", "directml", "cpu")
 _TURNS_INTO: Mapping[str, tuple[str, ...]] = {
     "cpu": ("bf16",),
     "gpu": ("fp16",),
+    "npu": ("fp16",),
     "tensorrt": ("bf16", "fp16"),
     "migraphx": ("fp16",),
     "coreml": ("fp16",),

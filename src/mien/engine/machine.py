@@ -83,6 +83,11 @@ def tensorrt_version() -> str:
     return next((version for name in _TENSORRT if (version := _version(name))), "of the system")
 
 
+def onnxruntime_distributions() -> tuple[str, ...]:
+    """Those of ONNX Runtime's distributions that are installed; more than one overwrite each other."""
+    return tuple(name for name in ("onnxruntime", *_ACCELERATED) if _version(name))
+
+
 def _is_accelerated() -> bool:
     return any(_version(distribution) for distribution in _ACCELERATED)
 
