@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from mien.errors import RecipeError, UnwritableError
+from mien.errors import RecipeError, UnwritableError, UsageError
 from mien.pipeline.plan import make_plan
 from mien.recipe import Recipe
-from support import jobs
+from support import field, jobs
 
 
 @pytest.fixture(scope="module")
@@ -75,3 +75,36 @@ def test_what_would_fail_fails_at_once(clip: Path, tmp_path: Path) -> None:
         plan_of(clip, tmp_path / "there.mp4")
     with pytest.raises(RecipeError, match="glow"):
         plan_of(clip, tmp_path / "out.mp4", effects=["glow"])
+
+
+def test_networks_of_the_field_are_planned_with_their_memory(clip: Path, tmp_path: Path) -> None:
+    models = field.write_networks(tmp_path / "models")
+    options = {"swapper": "inswapper_128", "restorer": "gfpgan_1.4", "models": [str(models)], "mask": ["box", "region"]}
+    plain, plan = plan_of(clip, tmp_path / "out.mp4"), plan_of(clip, tmp_path / "out.mp4", **options)
+    added = {model.model: model for model in plan.models if model not in plain.models}
+    assert {name: model.role for name, model in added.items()} == {
+        "inswapper_128": "swapper",
+        "arcface_w600k_r50": "recogniser",
+        "bisenet_resnet_34": "parser",
+        "gfpgan_1.4": "restorer",
+    }
+    sizes = [(models / f"{name}.onnx").stat().st_size for name in added]
+    assert [model.expected_bytes for model in added.values()] == sizes
+    assert plan.expected_memory_bytes - plain.expected_memory_bytes == sum(sizes)
+    assert plan.estimated_seconds > plain.estimated_seconds
+
+
+def test_a_plan_that_cannot_fit_is_refused(clip: Path, tmp_path: Path) -> None:
+    options = {"swapper": "inswapper_128", "models": [str(field.write_networks(tmp_path / "models"))]}
+    with pytest.raises(UsageError, match=r"too small for arcface_w600k_r50: .*1\.2MiB"):
+        plan_of(clip, tmp_path / "out.mp4", **options, memory_budget="1MiB")
+    tight = plan_of(clip, tmp_path / "out.mp4", **options, memory_budget="2MiB")
+    assert any("take turns" in warning for warning in tight.warnings)
+
+
+def test_an_enlarged_plan(clip: Path, tmp_path: Path) -> None:
+    plan = plan_of(clip, tmp_path / "out.mp4", upscaler="span_x2")
+    assert (plan.width, plan.height) == (480, 270)
+    assert ("size", "960x540") in plan.rows()
+    assert plan.estimated_seconds > plan_of(clip, tmp_path / "out.mp4").estimated_seconds
+    assert plan.models[-1].model == "span_x2"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import cast
 
@@ -80,6 +80,11 @@ class VideoInfo:
     sample_aspect_ratio: Fraction
     streams: tuple[StreamSummary, ...]
     """All streams but the video."""
+
+    def enlarged(self, times: int) -> VideoInfo:
+        """Of the same video, `times` as wide and high."""
+        sizes = {name: getattr(self, name) * times for name in ("width", "height", "stored_width", "stored_height")}
+        return replace(self, **sizes)
 
     @property
     def orientation(self) -> Orientation:

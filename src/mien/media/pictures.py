@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from mien.errors import UnreadableError
 from mien.media.animation import AnimationSource
-from mien.media.arrays import ArrayFrame
+from mien.media.arrays import ArrayFrame, Pixels
 from mien.media.files import read_bytes, read_head, write_bytes
 from mien.media.palette import colours_of, remap
 from mien.media.profiles import space_or_srgb
@@ -34,6 +35,11 @@ class Picture(ArrayFrame):
         self.warnings: tuple[str, ...] = (*still.warnings, *problems)
         """What could not be read or will not be kept."""
 
+    def enlarged(self, times: int) -> Picture:
+        """The same picture `times` as wide and high, interpolated. One with a palette gets all colours."""
+        still = replace(self._still, pixels=_enlarged(self.pixels, times))
+        return Picture(still if still.palette is None else replace(still, palette=None, model="rgb", maximum=255))
+
     @property
     def still(self) -> Still:
         """The picture with all edits so far, as its format stores it."""
@@ -44,6 +50,17 @@ class Picture(ArrayFrame):
         rgb = self.pixels.astype(np.uint8, copy=False)
         indices, palette = remap(indices, still.palette, rgb, limit=still.palette_limit)
         return replace(still, pixels=indices, palette=palette)
+
+
+def _enlarged(pixels: Pixels, times: int) -> Pixels:
+    height, width, channels = pixels.shape
+    size = (width * times, height * times)
+    # One by one: OpenCV takes four channels at most.
+    planes = [
+        cv2.resize(np.ascontiguousarray(pixels[..., channel]), size, interpolation=cv2.INTER_CUBIC)
+        for channel in range(channels)
+    ]
+    return np.stack(planes, axis=2).astype(pixels.dtype, copy=False)
 
 
 def read_picture(path: str | Path) -> Picture:

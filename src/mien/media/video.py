@@ -47,6 +47,19 @@ class VideoFrame(PlaneFrame):
         self.duration = duration
         """Ticks until the next frame."""
 
+    def enlarged(self, times: int) -> VideoFrame:
+        """The same picture `times` as wide and high, interpolated; it shares nothing with this one."""
+        picture = self.picture
+        return VideoFrame(
+            picture.reformat(picture.width * times, picture.height * times, interpolation="BICUBIC"),
+            index=self.index,
+            time_s=self.time_s,
+            colour=self.colour,
+            orientation=self.orientation,
+            pts=self.pts,
+            duration=self.duration,
+        )
+
 
 class VideoSource:
     """A video file. A context manager; every `frames()` opens the file anew, so iterators are independent.

@@ -56,8 +56,6 @@ def check_effects(recipe: Recipe) -> None:
     ):
         if unknown := [name for name in names if name not in known]:
             raise RecipeError(f"unknown {what} '{unknown[0]}': there is {', '.join(known)}")
-    if recipe.upscale or recipe.upscaler:
-        raise RecipeError("frames cannot be enlarged yet: leave out 'upscale'")
 
 
 def make_effects(recipe: Recipe, roles: Sequence[Role], networks: JobNetworks) -> dict[int, list[Effect]]:

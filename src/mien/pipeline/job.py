@@ -14,8 +14,10 @@ from mien.edit.effect import Effect
 from mien.errors import Interrupted, NoFaceError
 from mien.faces.people import People
 from mien.media.files import publish
+from mien.media.frame import Frame
 from mien.pipeline.casting import RoleOf, cast_people, nobody
 from mien.pipeline.effects import Role, make_effects
+from mien.pipeline.enlarging import Enlargeable, enlarge
 from mien.pipeline.executor import Execution
 from mien.pipeline.meter import Meter
 from mien.pipeline.networks import JobNetworks
@@ -122,6 +124,16 @@ class Job:
         """A fresh set of effects for each role."""
         return make_effects(self.recipe, self.roles, self.networks)
 
+    @property
+    def enlarge(self) -> Callable[[Enlargeable], Frame] | None:
+        """Makes a finished frame larger, if the recipe asks for it.
+
+        Raises:
+            EngineError, UsageError: the network cannot be run, or does not fit into the budget.
+        """
+        upscaler = self.networks.upscaler
+        return None if upscaler is None else lambda frame: enlarge(frame, upscaler)
+
     def make_monitor(self) -> Monitor:
         """Measures results against this job's sources."""
         sources = {number: role.face.embedding for number, role in enumerate(self.roles) if role.face}
@@ -152,6 +164,8 @@ class Job:
     def copy_target(self) -> bool:
         """Make the output a copy of the target, bit for bit; False where the recipe asks for something else."""
         recipe = self.recipe
+        if self.networks.upscaler is not None:
+            return False
         as_it_is = (recipe.start, recipe.end, recipe.crf, recipe.preset, recipe.codec, recipe.audio)
         if as_it_is != (None, None, None, None, "auto", "keep"):
             return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
 
@@ -26,6 +27,7 @@ from mien.models.families.upscaling import Upscaler
 from mien.models.families.xseg import XSeg
 from mien.models.loading import NetworkLoader, Wanted
 from mien.models.store import Located
+from mien.pipeline.budget import Fit, fit, read_budget
 from mien.recipe import GEOMETRIC, Recipe
 
 RECOGNISER = "arcface_w600k_r50"
@@ -80,12 +82,39 @@ def locate_all(recipe: Recipe, loader: NetworkLoader) -> dict[Role, Located]:
     return located
 
 
+def expected_bytes(located: Located) -> int:
+    """What a network will hold, as far as its file tells."""
+    return located.path.stat().st_size
+
+
+def fit_all(recipe: Recipe, located: Mapping[Role, Located]) -> Fit:
+    """How networks share the recipe's memory budget.
+
+    Raises:
+        UsageError: one is too large for it, or it makes no sense.
+    """
+    return fit({one.entry.id: expected_bytes(one) for one in located.values()}, read_budget(recipe.memory_budget))
+
+
+def enlargement(recipe: Recipe, located: Mapping[Role, Located], loader: NetworkLoader) -> int:
+    """How much larger frames will become. Where the recipe leaves that to the network, it is loaded and asked.
+
+    Raises:
+        ModelError, EngineError, UsageError: it cannot be loaded.
+    """
+    if recipe.upscale is not None or "upscaler" not in located:
+        return recipe.upscale or 1
+    upscaler, _ = loader.open(located["upscaler"], "plan", batched=True)
+    return cast(Upscaler, upscaler).scale
+
+
 @dataclass(slots=True)
 class JobNetworks:
     """The networks of one job. Weights are read at the first run."""
 
     recipe: Recipe
     located: dict[Role, Located]
+    fit: Fit
     sessions: list[Session] = field(default_factory=list[Session])
     _opened: dict[Role, Family] = field(default_factory=dict[Role, Family])
 
@@ -95,10 +124,11 @@ class JobNetworks:
 
         Raises:
             ModelError: one is unknown, nowhere, or not what its family says.
-            UsageError: one does not fill its role, or the recipe asks of it what it cannot do.
+            UsageError: one does not fill its role or fit into the budget, or the recipe asks of it what it cannot do.
             PolicyError: the licence of one is not permitted.
         """
-        networks = cls(recipe, locate_all(recipe, loader))
+        located = locate_all(recipe, loader)
+        networks = cls(recipe, located, fit_all(recipe, located))
         for role, located in networks.located.items():
             batched = role == "upscaler" or (role == "swapper" and recipe.pixel_boost is not None)
             networks._opened[role], session = loader.open(located, job, batched=batched)
@@ -108,17 +138,24 @@ class JobNetworks:
 
     @property
     def warnings(self) -> list[str]:
-        """Files that nobody vouches for."""
-        return [
+        """Files that nobody vouches for, and what memory costs."""
+        unverified = [
             f"{one.entry.id}: {one.path} is used unverified: {one.why}"
             for one in self.located.values()
             if not one.verified
         ]
+        return [*unverified, *self.fit.warnings]
 
     @property
     def upscaler(self) -> Upscaler | None:
         """Enlarges frames."""
         return self._find("upscaler", Upscaler)
+
+    @property
+    def enlargement(self) -> int:
+        """How much larger frames become."""
+        upscaler = self.upscaler
+        return 1 if upscaler is None else upscaler.scale
 
     def person_key(self) -> tuple[str, ...]:
         """What a person depends on beside their pictures."""

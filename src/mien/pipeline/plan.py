@@ -5,17 +5,23 @@ from __future__ import annotations
 import dataclasses
 import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from mien.engine.choose import Choice
 from mien.media.animation import AnimationSource
 from mien.media.encoding import Encoding
 from mien.media.probe import Kind, probe
 from mien.models import blazeface, dlib_identity, face_mesh
-from mien.models.catalogue import find_model
+from mien.models.catalogue import CatalogueEntry, find_model
+from mien.models.families.family import Role
 from mien.models.opening import Wish
 from mien.pipeline.effects import check_effects
+from mien.pipeline.network_time import network_seconds
+from mien.pipeline.networks import enlargement, fit_all, locate_all
 from mien.pipeline.output import check_output
 from mien.pipeline.video_job import encoding_for, open_target
+from mien.pipeline.workshop import Workshop
 from mien.recipe import Recipe
 
 _MODELS = (blazeface.LAYOUTS["back"].model, blazeface.LAYOUTS["full_range"].model, face_mesh.MODEL, dlib_identity.MODEL)
@@ -51,6 +57,8 @@ class PlannedModel:
     engine: str
     device: str
     precision: str
+    expected_bytes: int
+    """What it will hold, as far as its file tells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +76,8 @@ class Plan:
     models: tuple[PlannedModel, ...]
     encoding: str | None
     """Encoder, pixel format and options; None for pictures."""
+    enlarged: int
+    """How many times as wide and high the result is."""
     segments: int
     """Independent parts; 0 for pictures."""
     expected_memory_bytes: int
@@ -79,6 +89,8 @@ class Plan:
         size = f"{self.width}x{self.height}, {_count(self.frames, 'frame')}"
         length = f", {self.media_seconds:.1f} s" if self.media_seconds else ""
         rows = [("target", f"{self.target} ({self.kind}, {size}{length})"), ("output", self.output)]
+        if self.enlarged > 1:
+            rows.append(("size", f"{self.width * self.enlarged}x{self.height * self.enlarged}"))
         rows.append(("stages", " > ".join(self.stages)))
         for number, model in enumerate(self.models):
             words = f"{model.model} ({model.role}): {model.engine} {model.precision} on {model.device}"
@@ -118,7 +130,12 @@ def make_plan(recipe: Recipe) -> Plan:
     """
     check_effects(recipe)
     check_output(recipe)
-    target = _read_header(recipe)
+    loader = Workshop(recipe.device, recipe.precision).loader(recipe)
+    located = locate_all(recipe, loader)
+    shared = fit_all(recipe, located)
+    enlarged = enlargement(recipe, located, loader)
+    target = _read_header(recipe, enlarged)
+    choices: dict[Role, Choice] = {role: loader.choose(one) for role, one in located.items()}
     stages = ("decode", "follow", "edit", "measure", "encode") + (("join",) if target.kind == "video" else ())
     return Plan(
         target=recipe.target,
@@ -129,16 +146,18 @@ def make_plan(recipe: Recipe) -> Plan:
         frames=target.frames,
         media_seconds=target.seconds,
         stages=stages,
-        models=_models(recipe),
+        models=_bundled(recipe) + tuple(_planned(one.entry, one.path, choices[role]) for role, one in located.items()),
         encoding=_describe(target.encoding) if target.encoding else None,
+        enlarged=enlarged,
         segments=target.segments,
-        expected_memory_bytes=_expected_memory(target),
-        estimated_seconds=_estimated_seconds(target),
-        warnings=target.warnings,
+        expected_memory_bytes=_expected_memory(target) + shared.peak_bytes,
+        estimated_seconds=_estimated_seconds(target)
+        + network_seconds(recipe, located, choices, target.frames, target.width * target.height),
+        warnings=(*target.warnings, *shared.warnings),
     )
 
 
-def _read_header(recipe: Recipe) -> _Target:
+def _read_header(recipe: Recipe, enlarged: int) -> _Target:
     found = probe(recipe.target)
     if found.kind == "picture":
         return _Target(found.kind, found.width, found.height)
@@ -147,7 +166,7 @@ def _read_header(recipe: Recipe) -> _Target:
             info = animation.info
             return _Target(found.kind, info.width, info.height, info.frame_count, info.duration_s)
     with open_target(recipe) as video:
-        encoding = encoding_for(recipe, video)
+        encoding = encoding_for(recipe, video, enlarged)
         return _Target(
             found.kind,
             video.info.width,
@@ -160,19 +179,20 @@ def _read_header(recipe: Recipe) -> _Target:
         )
 
 
-def _models(recipe: Recipe) -> tuple[PlannedModel, ...]:
+def _bundled(recipe: Recipe) -> tuple[PlannedModel, ...]:
     wish = Wish(recipe.device, recipe.precision)
     entries = [find_model(name) for name in _MODELS]
-    choices = [wish.choose(entry, entry.path) for entry in entries]
-    return tuple(
-        PlannedModel(
-            model=entry.id,
-            role=entry.role,
-            engine=choice.engine,
-            device=f"{choice.device.name} ({choice.device.full_name})",
-            precision=choice.precision,
-        )
-        for entry, choice in zip(entries, choices, strict=True)
+    return tuple(_planned(entry, entry.path, wish.choose(entry, entry.path)) for entry in entries)
+
+
+def _planned(entry: CatalogueEntry, path: Path, choice: Choice) -> PlannedModel:
+    return PlannedModel(
+        model=entry.id,
+        role=entry.role,
+        engine=choice.engine,
+        device=f"{choice.device.name} ({choice.device.full_name})",
+        precision=choice.precision,
+        expected_bytes=path.stat().st_size,
     )
 
 

@@ -69,6 +69,8 @@ class Wiring:
     """Publishes the packets of a segment when it is left without an error."""
     counted: Callable[[Span, Tally], None]
     """Told the counts of a segment just before its packets are published; an error discards them."""
+    enlarge: Callable[[Any], Frame] | None = None
+    """Makes another size of a finished frame."""
 
 
 @dataclass(slots=True)
@@ -119,6 +121,8 @@ def run_segments(
             Stage("measure", _measure),
             Stage("encode", encoder.take),
         ]
+        if wiring.enlarge is not None:
+            stages.insert(-1, Stage("enlarge", _Enlarging(wiring.enlarge)))
 
         def tell(_done: int) -> None:
             if tick is not None:  # Frames decoded for a rehearsal alone are no progress.
@@ -186,6 +190,15 @@ def _measure(task: Task) -> None:
             part, frame = shot.part, task.frame
             part.tally.add(frame.index, frame.time_s, [edit.face for edit in shot.edits])
             part.monitor.measure(frame.index, shot.samples, part.tally)
+
+
+@dataclass(frozen=True, slots=True)
+class _Enlarging:
+    enlarge: Callable[[Any], Frame]
+
+    def __call__(self, task: Task) -> None:
+        if any(not shot.rehearsal for shot in task.shots):
+            task.frame = self.enlarge(task.frame)
 
 
 class _SegmentEncoder:

@@ -44,7 +44,7 @@ def run_video(job: Job) -> None:
         building = pool.submit(job.build_roles)
         with job.stage("open", "opening"):
             source = open_target(job.recipe)
-            encoding = encoding_for(job.recipe, source)
+            encoding = encoding_for(job.recipe, source, job.networks.enlargement)
         with source, _checkpoint(job, encoding) as checkpoint:
             with job.stage("survey", "looking who is there"):
                 people, role_of = _cast(job, source, checkpoint)
@@ -65,14 +65,15 @@ def open_target(recipe: Recipe) -> VideoSource:
     return VideoSource(recipe.target, start=start, end=end)
 
 
-def encoding_for(recipe: Recipe, source: VideoSource) -> Encoding:
-    """How the result is encoded.
+def encoding_for(recipe: Recipe, source: VideoSource, enlargement: int = 1) -> Encoding:
+    """How the result is encoded, `enlargement` times as wide and high as the source.
 
     Raises:
         UnsupportedMediaError: see `choose_encoding`.
     """
     suffix = Path(recipe.output).suffix
-    return choose_encoding(source.info, suffix, codec=recipe.codec, crf=recipe.crf, preset=recipe.preset)
+    info = source.info.enlarged(enlargement)
+    return choose_encoding(info, suffix, codec=recipe.codec, crf=recipe.crf, preset=recipe.preset)
 
 
 @contextmanager
@@ -148,6 +149,7 @@ class _VideoJob:
             samples=SamplePlan.spread(info.frame_count, float(info.frame_rate)),
             writer=self._writer,
             counted=lambda span, tally: self.checkpoint.save_counts(span, tally.to_mapping()),
+            enlarge=job.enlarge,
         )
         already = sum(segment.end - segment.first for segment in finished)
         tick = job.ticker(info.frame_count, already)

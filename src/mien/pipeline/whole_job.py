@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
 
+from mien.errors import UsageError
 from mien.faces.people import tell_apart
 from mien.faces.track import Tracker
 from mien.media.animation import AnimationSource, AnimationWriter
@@ -60,6 +61,8 @@ def run_animation(job: Job) -> None:
         NoFaceError: there is no face to replace, and the recipe does not allow that.
     """
     _warn_of_video_fields(job)
+    if job.networks.upscaler is not None:
+        raise UsageError(f"{job.recipe.target} is an animation, which cannot be enlarged: leave out 'upscale'")
     with AnimationSource(job.recipe.target) as source:
         info = source.info
         job.report.media_seconds = info.duration_s
@@ -92,8 +95,9 @@ class _PictureWriter:
         self._job = job
 
     def write(self, frame: Frame) -> None:
-        """Take the frame, which is the picture itself."""
-        assert frame is self._picture
+        """Take the frame, which is the picture itself or a larger version of it."""
+        assert isinstance(frame, Picture)
+        self._picture = frame
 
     def __enter__(self) -> Self:
         return self
@@ -127,6 +131,7 @@ def _run(
         samples=SamplePlan.spread(total, frames_per_second),
         writer=lambda _span: writer,
         counted=counted,
+        enlarge=job.enlarge,
     )
     execution = run_segments([_Whole(total)], wiring, tick=job.ticker(total), cancelled=job.cancelled)
     job.account(tallies, execution)

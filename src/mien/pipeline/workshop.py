@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import sys
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -13,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mien.edit.source import SourceFace, build_source
-from mien.engine.memory import machine_memory, parse_budget, process_meter
+from mien.engine.memory import process_meter
 from mien.engine.pool import Pool
 from mien.engine.residency import Residency
 from mien.faces.analyser import FaceAnalyser
@@ -22,6 +21,7 @@ from mien.media.pictures import read_rgb
 from mien.models.loading import NetworkLoader, release
 from mien.models.opening import Wish
 from mien.models.store import ModelStore
+from mien.pipeline.budget import read_budget
 from mien.pipeline.checkpoint import content_digest
 from mien.pipeline.effects import Role
 from mien.pipeline.networks import JobNetworks
@@ -135,10 +135,7 @@ class Workshop:
         return Role(self.source(pictures), person)
 
     def _make_pool(self, budget: str) -> Pool:
-        memory = machine_memory()
-        unknown = memory is None and budget == "auto"
-        budget_bytes = sys.maxsize if unknown else parse_budget(budget, memory)
-        pool = Pool(Residency(budget_bytes, meter=process_meter(), release=release))
+        pool = Pool(Residency(read_budget(budget), meter=process_meter(), release=release))
         self._pools.append(pool)
         return pool
 

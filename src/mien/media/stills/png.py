@@ -23,6 +23,9 @@ _CARRIED = frozenset(
 )
 """What the standard defines. Of private chunks only those marked safe to copy (last letter small) are carried."""
 
+_OF_PALETTE = frozenset((b"bKGD", b"hIST", b"sBIT", b"tRNS"))
+"""What says something else for a picture without palette."""
+
 
 def read(data: bytes) -> Still:
     """Decode."""
@@ -54,8 +57,12 @@ def write(still: Still) -> bytes:
     """Encode."""
     height, width = still.pixels.shape[:2]
     own: Header | None = still.options.get("header")
-    header = own or Header(width, height, 8 if still.maximum == 255 else 16, _colour_type(still))
+    header = Header(width, height, 8 if still.maximum == 255 else 16, _colour_type(still))
     chunks = list(still.carried) if own else metadata_chunks(still.metadata)
+    if own and still.palette is None and (own.colour == png.PALETTE or own.depth < 8):
+        chunks = [chunk for chunk in chunks if chunk.name not in _OF_PALETTE]
+    elif own:
+        header = own._replace(width=width, height=height)
     if still.palette is not None and header.colour == png.PALETTE:
         chunks = _with_palette(chunks, still.palette)
     return png.write(header, chunks, still.pixels)
