@@ -14,6 +14,7 @@ from mien.faces import boxes, detect, mesh
 from mien.faces.align import head_pose, similarity_2d
 from mien.faces.crop import Crop, Picture, Pixels, cut, uncrop
 from mien.faces.face import Detection, Face
+from mien.faces.flow import View, view_of_crop
 from mien.models import blazeface, dlib_identity, face_mesh, selfie
 from mien.models.blazeface import BlazeFace, Variant
 from mien.models.dlib_identity import DlibIdentity
@@ -128,7 +129,11 @@ class FaceAnalyser:
         Returns:
             One face each, in the same order; whether it still is one is for the caller to judge by `score`.
         """
-        return self._fit(picture, [Crop.around_landmarks(points, face_mesh.MARGIN) for points in previous])
+        return [face for face, _ in self.look(picture, previous)]
+
+    def look(self, picture: Picture, previous: Sequence[Floats]) -> list[tuple[Face, View]]:
+        """As `landmarks`, with what was looked at, for `flow`."""
+        return self._see(picture, [Crop.around_landmarks(points, face_mesh.MARGIN) for points in previous])
 
     def embed(self, picture: Picture, faces: Sequence[Face]) -> Floats:
         """Identity embeddings (n, 128) of faces of a picture; Euclidean distance under .6 = one person."""
@@ -170,14 +175,17 @@ class FaceAnalyser:
         return faces
 
     def _fit(self, picture: Picture, crops: Sequence[Crop]) -> list[Face]:
+        return [face for face, _ in self._see(picture, crops)]
+
+    def _see(self, picture: Picture, crops: Sequence[Crop]) -> list[tuple[Face, View]]:
         if not crops:
             return []
         matrices = [crop.matrix(face_mesh.SIDE) for crop in crops]
         pixels = np.stack([cut(picture, matrix, face_mesh.SIDE) for matrix in matrices])
         landmarks, presence = self._adapter(face_mesh.MODEL, FaceMesh).landmarks(pixels)
         return [
-            make_face(uncrop(points, matrix).astype(np.float32), float(score))
-            for points, matrix, score in zip(landmarks, matrices, presence, strict=True)
+            (make_face(uncrop(points, matrix).astype(np.float32), float(score)), view_of_crop(crop, matrix))
+            for points, matrix, score, crop in zip(landmarks, matrices, presence, pixels, strict=True)
         ]
 
     def _detector(self, variant: Variant) -> BlazeFace:

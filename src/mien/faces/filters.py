@@ -56,6 +56,13 @@ def smoothing(cutoff_hz: Numbers, dt_s: float) -> Numbers:
     return step / (step + 1)
 
 
+def step_to(state: Filtered, value: Floats, dt_s: float, settings: OneEuro) -> Filtered:
+    """Take the next value as it is, and learn the speed from it."""
+    measured = (value - state.value) / dt_s
+    change = smoothing(settings.speed_cutoff_hz, dt_s) * (measured - state.speed)
+    return Filtered(value, (state.speed + change).astype(np.float32))
+
+
 def advance(
     state: Filtered,
     value: Floats,
@@ -72,9 +79,7 @@ def advance(
         settings: How to smooth.
         magnitude: From speeds to those that set the cut-off (per element by default; must broadcast to `value`).
     """
-    measured = (value - state.value) / dt_s
-    change = smoothing(settings.speed_cutoff_hz, dt_s) * (measured - state.speed)
-    speed = (state.speed + change).astype(np.float32)
+    speed = step_to(state, value, dt_s, settings).speed
     motion = np.maximum(magnitude(speed) - settings.rest_speed, 0)
     weight = smoothing(settings.min_cutoff_hz + settings.gain * motion, dt_s)
     expected = state.value + settings.lead * dt_s * state.speed

@@ -6,6 +6,7 @@ Coordinates are centimetres: x to the right of the picture (the subject's left),
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -88,6 +89,18 @@ IRISES = _fixed(np.stack([RIGHT_IRIS, LEFT_IRIS]))
 """(2, 5) right, left."""
 EYE_CORNERS = _indices(33, 133, 362, 263)
 """From left to right in the picture: right outer, right inner, left inner, left outer."""
+
+
+@functools.cache
+def flat() -> NDArray[np.float32]:
+    """(478, 2) the mesh seen from the front in picture axes (y down), in face widths, its middle at 0.
+
+    The irises' landmarks lie in the middles of their eyes.
+    """
+    points = XYZ[:, :2] * np.array([1, -1], np.float32)
+    points = (points - points.mean(axis=0)) / np.ptp(points[:, 0])
+    irises = [np.repeat(points[eye].mean(axis=0, keepdims=True), 5, axis=0) for eye in (RIGHT_EYE, LEFT_EYE)]
+    return _fixed(np.concatenate([points, *irises]))
 
 
 def triangles_of(vertices: Indices) -> NDArray[np.bool_]:

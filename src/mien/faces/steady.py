@@ -1,8 +1,11 @@
 """Landmarks of one face, steadied over time without smearing its motion.
 
-The motion is split: where the face is in the picture (a similarity in the plane, which follows fast), and the face
-seen in its own coordinates (shape, expression, turn), which is smoothed by how fast each *region* moves, so that a
-blink or an opening mouth passes while the noise of single landmarks does not.
+As long as optical flow carries the face from frame to frame (see `flow`), what the network finds corrects it slowly,
+but for what eyes and lips do in themselves: that is taken from the network almost at once.
+
+Without flow the motion is split: where the face is in the picture (a similarity in the plane, which follows fast), and
+the face seen in its own coordinates (shape, expression, turn), which is smoothed by how fast each *region* moves, so
+that a blink or an opening mouth passes while the noise of single landmarks does not.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ from numpy.typing import NDArray
 
 from mien.faces import mesh
 from mien.faces.align import Similarity, similarity_2d
-from mien.faces.filters import Filtered, OneEuro, advance, ahead, start
+from mien.faces.filters import Filtered, OneEuro, advance, ahead, start, step_to
 
 Floats = NDArray[np.float32]
 
@@ -29,6 +32,21 @@ TURN = OneEuro(min_cutoff_hz=3.0, gain=12.0, speed_cutoff_hz=8.0, lead=0.9)
 SHAPE = OneEuro(min_cutoff_hz=2.0, gain=80.0, speed_cutoff_hz=15.0, rest_speed=0.12, lead=0.3)
 """Landmarks in the face's own coordinates, in face widths."""
 
+SLOW = 0.12
+"""Share of the network's word in a frame where flow carries the face; larger in a track's first frames. By frames and
+not by time, so that a track is warm after a dozen whatever the frame rate."""
+FAST = 0.8
+"""The same for the shape of eyes and mouth: a blink is over in five frames, and flow cannot see a mouth's inside."""
+DRIFTED = (0.017, 0.042)
+"""Face widths by which a region may differ from the network's until its share begins to rise, and is `OVERRULED`. The
+network's own trembling is about .004."""
+OVERRULED = 0.9
+
+_PARTS = (
+    np.concatenate([mesh.RIGHT_EYE, mesh.RIGHT_IRIS]),
+    np.concatenate([mesh.LEFT_EYE, mesh.LEFT_IRIS]),
+    np.concatenate([mesh.LIPS_OUTER, mesh.LIPS_INNER]),
+)
 _REGION = 0.07  # face widths over which speeds are pooled: about half an eye
 _SHORTEST_S, _LONGEST_S = 1 / 240, 1 / 5
 
@@ -45,6 +63,8 @@ class Steady:
     """(1,) radians, not wrapped."""
     shape: Filtered
     """(478, 3) face widths."""
+    carried: int = 0
+    """Frames in a row in which flow carried the face."""
 
     @property
     def landmarks(self) -> Floats:
@@ -68,14 +88,30 @@ def begin(landmarks: Floats) -> Steady:
     return Steady(start(place), start(size), start(turn), start(shape))
 
 
-def follow(steady: Steady, landmarks: Floats, dt_s: float) -> Steady:
-    """Take in the landmarks (478, 3) of the next frame, `dt_s` seconds on."""
+def follow(steady: Steady, landmarks: Floats, dt_s: float, carried: Floats | None = None) -> Steady:
+    """Take in the next frame, `dt_s` seconds on.
+
+    Args:
+        steady: The filters so far.
+        landmarks: (478, 3) that the network found.
+        dt_s: Seconds since the last frame.
+        carried: (478, 3) the last `landmarks` of `steady`, carried on by optical flow; None where flow failed.
+    """
     dt_s = min(max(dt_s, _SHORTEST_S), _LONGEST_S)
-    place, size, turn = _placement(landmarks)
+    points = landmarks if carried is None else corrected(carried, landmarks, steady.carried)
+    place, size, turn = _placement(points)
     previous = float(steady.turn.value[0])
     nearest = previous + math.remainder(float(turn[0]) - previous, 2 * math.pi)
     turn = np.array([nearest], np.float32)
-    shape = _inwards(landmarks, place, size, turn)
+    shape = _inwards(points, place, size, turn)
+    if carried is not None:
+        return Steady(
+            step_to(steady.place, place, dt_s, PLACE),
+            step_to(steady.size, size, dt_s, SIZE),
+            step_to(steady.turn, turn, dt_s, TURN),
+            step_to(steady.shape, shape, dt_s, SHAPE),
+            steady.carried + 1,
+        )
     width = math.exp(float(size[0]))
     return Steady(
         advance(steady.place, place, dt_s, PLACE, lambda speed: float(np.linalg.norm(speed)) / width),
@@ -85,31 +121,43 @@ def follow(steady: Steady, landmarks: Floats, dt_s: float) -> Steady:
     )
 
 
-@functools.cache
-def _template() -> Floats:
-    """(468, 2) the canonical mesh in the picture's plane, in face widths, its middle at 0."""
-    points = mesh.XYZ[:, :2] * np.array([1, -1], np.float32)
-    points = points - points.mean(axis=0)
-    return points / (points[:, 0].max() - points[:, 0].min())
+def corrected(carried: Floats, landmarks: Floats, frames: int) -> Floats:
+    """Bring carried landmarks nearer to what the network found.
+
+    Args:
+        carried: (478, 3) by flow.
+        landmarks: (478, 3) by the network.
+        frames: In how many frames before this one flow carried the face.
+    """
+    width = float(np.linalg.norm(landmarks[454] - landmarks[234]))
+    off = landmarks - carried
+    drift = _regional(off[:, :2] / width)
+    doubt = np.clip((drift - DRIFTED[0]) / (DRIFTED[1] - DRIFTED[0]), 0, 1)
+    least = max(SLOW, 1 / (frames + 2))
+    share = least + max(OVERRULED - least, 0) * doubt
+    change = share * off
+    for part in _PARTS:
+        own = off[part] - off[part].mean(axis=0)
+        change[part] += np.maximum(FAST - share[part], 0) * own
+    return (carried + change).astype(np.float32)
 
 
 @functools.cache
 def _pooling() -> Floats:
-    """(478, 478) rows that average over neighbouring landmarks; irises count as parts of their eyes."""
-    eyes = [mesh.RIGHT_EYE, mesh.LEFT_EYE]
-    irises = [np.repeat(_template()[eye].mean(axis=0, keepdims=True), 5, axis=0) for eye in eyes]
-    points = np.concatenate([_template(), *irises])
+    """(478, 478) rows that average over neighbouring landmarks."""
+    points = mesh.flat()
     distances = np.linalg.norm(points[:, None] - points[None], axis=2)
     weights = np.exp(-0.5 * (distances / _REGION) ** 2)
     return (weights / weights.sum(axis=1, keepdims=True)).astype(np.float32)
 
 
-def _regional(speed: Floats) -> Floats:
-    return np.sqrt(_pooling() @ np.square(speed).sum(axis=1, keepdims=True))
+def _regional(change: Floats) -> Floats:
+    """(478, 1) size of a change (478, 2 or 3) of the landmarks, pooled over neighbours."""
+    return np.sqrt(_pooling() @ np.square(change).sum(axis=1, keepdims=True))
 
 
 def _placement(landmarks: Floats) -> tuple[Floats, Floats, Floats]:
-    placed = similarity_2d(_template(), landmarks[: mesh.VERTICES])
+    placed = similarity_2d(mesh.flat()[: mesh.VERTICES], landmarks[: mesh.VERTICES])
     angle = math.atan2(float(placed.rotation[1, 0]), float(placed.rotation[0, 0]))
     return placed.shift, np.array([math.log(placed.scale)], np.float32), np.array([angle], np.float32)
 

@@ -14,6 +14,7 @@ from mien.faces.analyser import PRESENT, FaceAnalyser, make_face
 from mien.faces.crop import Crop
 from mien.faces.cuts import CutDetector, thumbnail
 from mien.faces.face import Face, TrackedFace
+from mien.faces.flow import View, carry
 from mien.faces.steady import Steady, begin, follow
 from mien.media.frame import Frame
 from mien.models.dlib_identity import SAME_PERSON_DISTANCE
@@ -79,6 +80,7 @@ class _Track:
     missed: int = 0
     fresh: bool = True
     velocity: float = 0.0
+    view: View | None = None
     tangled: set[int] = field(default_factory=set[int])
     doubted: bool = False
     face: Face = field(init=False)
@@ -138,18 +140,18 @@ class Tracker:
         """Fit every face where it should be by now; those not there count as missed."""
         followed = [track for track in self._tracks if track.missed < FADING_FRAMES]
         ahead = [track.steady.expected(step_s * (track.missed + 1)) for track in followed]
-        faces = self._analyser.landmarks(frame, ahead)
+        seen = self._analyser.look(frame, ahead)
         again = [
             index
-            for index, (face, points) in enumerate(zip(faces, ahead, strict=True))
+            for index, ((face, _), points) in enumerate(zip(seen, ahead, strict=True))
             if Crop.around_landmarks(face.landmarks, MARGIN).differs(Crop.around_landmarks(points, MARGIN), _LOOK_AGAIN)
         ]
-        second = self._analyser.landmarks(frame, [faces[index].landmarks for index in again])
-        for index, face in zip(again, second, strict=True):
-            faces[index] = face
-        for track, face, points in zip(followed, faces, ahead, strict=True):
+        second = self._analyser.look(frame, [seen[index][0].landmarks for index in again])
+        for index, better in zip(again, second, strict=True):
+            seen[index] = better
+        for track, (face, view), points in zip(followed, seen, ahead, strict=True):
             if face.score >= PRESENT and _reachable(face, points):
-                self._take(track, face, frame.time_s, step_s * (track.missed + 1))
+                self._take(track, face, frame.time_s, step_s * (track.missed + 1), view)
             else:
                 track.missed += 1
                 track.score = face.score
@@ -157,16 +159,19 @@ class Tracker:
             if track not in followed:
                 track.missed += 1
 
-    def _take(self, track: _Track, face: Face, time_s: float, step_s: float) -> None:
+    def _take(self, track: _Track, face: Face, time_s: float, step_s: float, view: View | None = None) -> None:
         """The track goes on with this face; after a gap its filters start anew."""
         before = track.steady
         if track.missed < FADING_FRAMES:
-            track.steady = follow(before, face.landmarks, step_s)
+            carried = None
+            if track.present and track.view is not None and view is not None:
+                carried = carry(track.view, view, before.landmarks, face.landmarks)
+            track.steady = follow(before, face.landmarks, step_s, carried)
         else:
             track.steady, track.fresh = begin(face.landmarks), True
         moved = float(np.linalg.norm(track.steady.place.value - before.place.value))
         track.velocity = 0.0 if track.fresh else moved / track.steady.width
-        track.score, track.missed, track.seen_s = face.score, 0, time_s
+        track.score, track.missed, track.seen_s, track.view = face.score, 0, time_s, view
         track.face = make_face(track.steady.landmarks, face.score)
 
     def _search_is_due(self, time_s: float, last_s: float | None) -> bool:
