@@ -2,6 +2,7 @@
 
 import os
 import signal
+from collections.abc import Iterator
 
 import pytest
 
@@ -16,6 +17,15 @@ def test_a_signal_asks_the_job_to_stop(number):
         assert stopped()
 
 
+@pytest.fixture
+def usual_sigint() -> Iterator[None]:
+    """Python's own handler, also where the tests were started with SIGINT ignored (a shell's background job)."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("usual_sigint")
 def test_a_second_ctrl_c_ends_the_program_at_once():
     with pytest.raises(KeyboardInterrupt), stop_on_signal():  # noqa: PT012
         os.kill(os.getpid(), signal.SIGINT)
