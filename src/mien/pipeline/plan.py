@@ -57,6 +57,8 @@ class PlannedModel:
     engine: str
     device: str
     precision: str
+    why: str
+    """Why this device and precision."""
     expected_bytes: int
     """What it will hold, as far as its file tells."""
 
@@ -192,6 +194,7 @@ def _planned(entry: CatalogueEntry, path: Path, choice: Choice) -> PlannedModel:
         engine=choice.engine,
         device=f"{choice.device.name} ({choice.device.full_name})",
         precision=choice.precision,
+        why=choice.why,
         expected_bytes=path.stat().st_size,
     )
 
