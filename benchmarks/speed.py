@@ -56,13 +56,13 @@ def main() -> None:
     for size, (width, height) in SIZES.items():
         clip = talking_clip(width, height, 20 if full else 6)
         for name, preset in PRESETS.items():
-            result = results[f"{size} {name}"] = compare(clip, preset, 5 if full else 1)
+            result = results[f"{size} {name}"] = compare(clip, preset, 3 if full else 1)
             ours = result["mien"]
             print(
                 f"{size} {name}: {result['wall_ratio']:.2f} times a transcode's wall time, "
                 f"{ours['frames_per_second']} frames/s, {ours['peak_mb']:.0f} MB"
             )
-    save("speed", {"repeats": 5 if full else 1, "results": results})
+    save("speed", {"repeats": 3 if full else 1, "results": results})
 
 
 if __name__ == "__main__":
