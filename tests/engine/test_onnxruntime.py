@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from onnx import TensorProto, helper
 
 from mien.engine.device import Device, find_device
 from mien.engine.machine import all_devices, devices_for
@@ -239,3 +240,12 @@ def test_importing_mien_imports_no_onnxruntime():
     script += "print('onnxruntime' in sys.modules)"
     told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert told.stdout.strip() == "False"
+
+
+def test_an_input_of_a_strange_type_is_an_error_when_loading(tmp_path: Path):
+    ports = [helper.make_tensor_value_info(name, TensorProto.STRING, ("n",)) for name in ("words", "same")]
+    graph = helper.make_graph([helper.make_node("Identity", ["words"], ["same"])], "words", ports[:1], ports[1:])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    (tmp_path / "net.onnx").write_bytes(model.SerializeToString())
+    with pytest.raises(EngineError, match=r"net takes tensor\(string\)"):
+        session(tmp_path / "net.onnx")

@@ -36,6 +36,7 @@ _NUMPY_TYPES = {
     "tensor(int64)": np.int64,
     "tensor(int32)": np.int32,
     "tensor(uint8)": np.uint8,
+    "tensor(bool)": np.bool_,
 }
 
 
@@ -110,6 +111,8 @@ class OnnxRuntimeSession:
         self._session = self._load(runtime, path, chosen, threads)
         self._outputs = [port.name for port in self._session.get_outputs()]
         self._inputs = {port.name: (tuple(port.shape), port.type) for port in self._session.get_inputs()}
+        if strange := {kind for _, kind in self._inputs.values()} - set(_NUMPY_TYPES):
+            raise EngineError(f"{model} takes {', '.join(strange)}, which no network of the field does")
         max_batch = engines.profile.most if engines else max_batch
         self._max_batch = 1 if any(shape[:1] == (1,) for shape, _ in self._inputs.values()) else max_batch
         self._ran = Ran(model, "onnxruntime", f"{device.name} ({device.full_name})", precision, why)
