@@ -4,7 +4,7 @@ import pytest
 from mien.faces import mesh
 from mien.faces.align import rotation_of
 from mien.faces.face import Pose
-from mien.faces.steady import begin, follow
+from mien.faces.steady import DRIFTED, begin, corrected, follow
 
 DT = 1 / 30
 WIDTH = 15.3  # of the canonical mesh, cm
@@ -25,11 +25,13 @@ def noisy(points: np.ndarray, width: float, seed: int) -> np.ndarray:
     return (points + np.random.default_rng(seed).normal(0, NOISE * width, points.shape)).astype(np.float32)
 
 
-def run(clip: list[np.ndarray]) -> np.ndarray:
+def run(clip: list[np.ndarray], motion: np.ndarray | None = None) -> np.ndarray:
+    """Steadied landmarks, with the true motion (frames - 1, 478, 3) as the flow, or without flow."""
     steady = begin(clip[0])
     result = [steady.landmarks]
-    for points in clip[1:]:
-        steady = follow(steady, points, DT)
+    for index, points in enumerate(clip[1:]):
+        carried = None if motion is None else steady.landmarks + motion[index]
+        steady = follow(steady, points, DT, carried)
         result.append(steady.landmarks)
     return np.array(result)
 
@@ -103,3 +105,59 @@ def test_a_later_start_forgets_the_difference():
     whole, late = run(clip), run(clip[28:])
     # Twelve frames on, the two differ by less than a twentieth of the noise that was filtered.
     assert abs(whole[40:] - late[12:])[:, :, :2].max() < 0.2
+
+
+def test_carried_by_flow_a_moving_face_is_much_steadier():
+    truth = np.array([landmarks(400 + 5 * f, 300, 200, Pose(10 * np.sin(f / 9), 0, f)) for f in range(60)])
+    clip = [noisy(points, 200, seed) for seed, points in enumerate(truth)]
+    alone, carried = run(clip), run(clip, np.diff(truth, axis=0))
+    # All but eyes and mouth, whose own motion is the network's.
+    rest = np.setdiff1d(
+        np.arange(468), np.concatenate([mesh.LEFT_EYE, mesh.RIGHT_EYE, mesh.LIPS_INNER, mesh.LIPS_OUTER])
+    )
+    off, off_alone, off_found = (points[:, rest] - truth[:, rest] for points in (carried, alone, np.array(clip)))
+    assert jitter(off) < 0.5 * jitter(off_alone)
+    assert jitter(off) < 0.2 * jitter(off_found)
+    assert np.linalg.norm(off, axis=2)[12:].mean() < 0.5 * np.linalg.norm(off_found, axis=2).mean()
+
+
+def test_flow_that_drifts_is_held():
+    truth = np.array([landmarks(400, 300, 200, Pose(0, 0, 0))] * 80)
+    drift = np.full((79, 478, 3), [0.3, -0.2, 0], np.float32)
+    off = np.linalg.norm(run(list(truth), drift) - truth, axis=2)
+    assert off[-1].max() < 0.02 * 200
+    assert off[-1].max() == pytest.approx(off[60].max(), rel=0.01)
+
+
+def test_flow_that_is_wrong_is_overruled_where_it_is():
+    truth = landmarks(400, 300, 200, Pose(0, 0, 0))
+    wrong = 2.5 * DRIFTED[1] * 200
+    points = truth.copy()
+    points[truth[:, 0] > 440, 0] += wrong
+    for _ in range(5):
+        points = corrected(points, truth, 50)
+    off = np.linalg.norm(points - truth, axis=1)
+    assert off[truth[:, 0] > 470].max() < 0.35 * wrong
+    # What is within what the network may err by is left to the slow correction.
+    assert off[truth[:, 0] < 360].max() < 0.01
+
+
+def test_a_blink_that_flow_misses_passes():
+    closed = np.zeros(50)
+    closed[20:27] = 0.3, 0.8, 1, 1, 0.7, 0.4, 0.1
+    truth = np.array([landmarks(400, 300, 200, Pose(0, 0, 0), blink) for blink in closed])
+    clip = [noisy(points, 200, seed) for seed, points in enumerate(truth)]
+    steadied = run(clip, np.zeros((49, 478, 3), np.float32))
+    found, kept = (np.corrcoef(opening(truth), opening(points))[0, 1] for points in (np.array(clip), steadied))
+    assert kept > found - 0.02
+    assert opening(steadied)[22:24].min() < 0.35 * opening(steadied)[:18].mean()
+
+
+def test_a_later_start_forgets_the_difference_with_flow_as_well():
+    truth = np.array([landmarks(400 + 5 * f, 300, 200, Pose(0, 0, f)) for f in range(60)])
+    clip = [noisy(points, 200, seed) for seed, points in enumerate(truth)]
+    motion = np.diff(truth, axis=0)
+    whole, late = run(clip, motion), run(clip[28:], motion[28:])
+    # Twelve frames on, the two differ by half of what the landmarker trembles.
+    off = np.linalg.norm((whole[40:] - late[12:])[:, :, :2], axis=2)
+    assert off.mean() < 0.5 * np.linalg.norm((np.array(clip) - truth)[:, :, :2], axis=2).mean()

@@ -6,7 +6,11 @@ from mien.faces.analyser import FaceAnalyser
 from mien.faces.face import Face, TrackedFace
 from mien.faces.people import People, Sample, tell_apart
 from mien.faces.track import FADING_FRAMES, Tracker, exchanged, passed
+from mien.quality.metrics import opening
+from support.animate import Clip
 from support.moving import ArrayFrame, compose, frames, placed, still
+from support.people import still as puppet
+from support.scenes import talking_head
 
 SIZE = (640, 360)
 GRACE, LUIS = still("grace"), still("luis")
@@ -58,6 +62,30 @@ def test_landmarks_go_with_the_face_and_steadier_than_found(analyser: FaceAnalys
     width = np.ptp(tracked[0, :, 0])
     assert np.linalg.norm(tracked[5:].mean(axis=0) - found.mean(axis=0), axis=1).mean() < 0.02 * width
     assert np.linalg.norm(tracked[8:] - tracked[8:].mean(axis=0), axis=2).mean() < 0.012 * width
+
+
+@pytest.mark.parametrize("name", ["astronaut", "luispedro"])
+def test_a_talking_head_is_followed_steadier_than_the_network_sees_it(analyser: FaceAnalyser, name: str):
+    clip = list(Clip(talking_head(puppet(name), seconds=1.2)))
+    truth = np.array([frame.faces[0].landmarks for frame in clip])
+    pictures = [frame.picture for frame in clip]
+    alone = [analyser.find(pictures[0])[0].landmarks]
+    for image in pictures[1:]:
+        alone.append(analyser.landmarks(image, [alone[-1]])[0].landmarks)
+    tracked = np.array([faces[0].face.landmarks for faces in follow(analyser, pictures)])
+
+    def trembling(points: np.ndarray, differences: int) -> float:
+        error = np.diff((points - truth)[8:, :468, :2], n=differences, axis=0)
+        return float(np.sqrt(np.square(error).mean()))
+
+    # From frame to frame the error changes by half as much, and shakes to and fro by less than that.
+    assert trembling(tracked, 1) < 0.6 * trembling(np.array(alone), 1)
+    assert trembling(tracked, 2) < 0.45 * trembling(np.array(alone), 2)
+    # What eyes and mouth do is not smoothed away.
+    seen, shown = opening(np.array(alone)), opening(tracked)
+    assert np.corrcoef(seen.mouth, shown.mouth)[0, 1] > 0.95
+    assert np.abs(seen.mouth - shown.mouth).mean() < 0.03
+    assert np.abs(seen.eyes - shown.eyes).mean() < 0.03
 
 
 def test_velocity_is_in_face_widths(analyser: FaceAnalyser):

@@ -21,15 +21,15 @@ Floats = NDArray[np.float32]
 
 POINTS = 80
 """Vertices whose surroundings are followed."""
-FEWEST = 20.0
-"""Sum of trust (0..1 each) in the followed points below which the flow is not believed at all."""
+FEWEST = POINTS / 5
+"""Sum of trust (0..1 each) in points that agree with each other, below which the flow is not believed at all."""
 
 _WINDOW, _HALVINGS = 11, 1
 _STOP = (cv2.TERM_CRITERIA_COUNT | cv2.TERM_CRITERIA_EPS, 6, 0.01)
 _RETURN = 0.5  # pixels of the crop by which a point followed there and back may miss at half trust
 _RIDGE = np.diag([1e-3, 1e-3, 3e-2, 1e-6])  # depth has to be convincing: where it is guessed, it should move little
 _ROUNDS = 4
-_LEAST_SPREAD = 0.001  # face widths
+_SPREAD = (0.001, 0.012)  # face widths by which points differ from a solid head's motion: at least, and at most
 _REACH = 0.06  # face widths over which what moves differently from the whole is pooled
 _DOUBT = 1.0  # points' worth of evidence that nothing does
 _OUTLIER = 0.05  # face widths by which a point may move differently at half trust
@@ -66,13 +66,13 @@ def carry(before: View, after: View, landmarks: Floats, roughly: Floats) -> Floa
     chosen = _chosen()
     guess = similarity_2d(landmarks[: mesh.VERTICES], roughly[: mesh.VERTICES]).apply(landmarks[chosen, :2])
     moved, trust = _follow(before, after, landmarks[chosen, :2], guess)
-    if float(trust.sum()) < FEWEST:
-        return None
     width = float(np.linalg.norm(landmarks[454] - landmarks[234]))
     places = (landmarks - landmarks[: mesh.VERTICES].mean(axis=0)) / width
     places = np.concatenate([places, np.ones((len(places), 1))], axis=1)
     motion = (moved - landmarks[chosen, :2]) / width
-    whole = _fit(places[chosen], motion, trust)
+    whole, agreement = _fit(places[chosen], motion, trust)
+    if agreement < FEWEST:
+        return None
     shift = places @ whole + _pooled(motion - places[chosen] @ whole, trust)
     deeper = places @ np.array([-whole[2, 0], -whole[2, 1], (whole[0, 0] + whole[1, 1]) / 2, 0])
     return (landmarks + width * np.concatenate([shift, deeper[:, None]], axis=1)).astype(np.float32)
@@ -104,20 +104,31 @@ def _lucas_kanade(old: Pixels, new: Pixels, points: Floats, guess: Floats) -> tu
     return np.asarray(moved, np.float32), np.asarray(status[:, 0], np.float32)
 
 
-def _fit(places: NDArray[np.float64], motion: Floats, trust: Floats) -> NDArray[np.float64]:
-    """(4, 2) the motion of the whole face, affine in x, y and depth, whatever a minority of the points does.
+def _fit(places: NDArray[np.float64], motion: Floats, trust: Floats) -> tuple[NDArray[np.float64], float]:
+    """(4, 2) the motion of the whole face, affine in x, y and depth, and how much trust is in points that agree.
 
-    For a small turn of a solid face this is exact. Iteratively reweighted least squares with Cauchy's weights.
+    For a small turn of a solid face it is exact. Iteratively reweighted least squares with Cauchy's weights.
     """
-    weights = trust
+    sure = trust > 0.5
+    if not sure.any():
+        return np.zeros((4, 2)), 0.0
     whole = np.zeros((4, 2), np.float64)
+    whole[3] = np.median(motion[sure], axis=0)
+    spread = 3 * _SPREAD[1]
     for _ in range(_ROUNDS):
+        weights = _agreeing(places, motion, whole, spread) * trust
         weighted = places * weights[:, None]
         whole = np.linalg.solve(places.T @ weighted + _RIDGE, weighted.T @ motion).astype(np.float64)
-        off = np.linalg.norm(motion - places @ whole, axis=1)
-        spread = max(3 * float(np.median(off)), _LEAST_SPREAD)
-        weights = trust / (1 + np.square(off / spread))
-    return whole
+        typical = float(np.median(np.linalg.norm(motion - places @ whole, axis=1)[sure]))
+        spread = min(max(3 * typical, _SPREAD[0]), _SPREAD[1])
+    return whole, float((_agreeing(places, motion, whole, _SPREAD[1]) * trust).sum())
+
+
+def _agreeing(
+    places: NDArray[np.float64], motion: Floats, whole: NDArray[np.float64], spread: float
+) -> NDArray[np.float64]:
+    """(n,) 0..1: how well the points' motion is that of the whole."""
+    return 1 / (1 + np.square(np.linalg.norm(motion - places @ whole, axis=1) / spread))
 
 
 def _pooled(rest: NDArray[np.float64], trust: Floats) -> NDArray[np.float64]:
