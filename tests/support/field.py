@@ -60,21 +60,35 @@ def tint_of(source: np.ndarray) -> np.ndarray:
 
 
 def swapped(
-    target: np.ndarray, points: np.ndarray, tint: np.ndarray, *, size: int = 128, mask: np.ndarray | None = None
+    target: np.ndarray,
+    points: np.ndarray,
+    tint: np.ndarray,
+    *,
+    size: int = 128,
+    template: np.ndarray = ARCFACE_128,
+    mask: np.ndarray | None = None,
 ) -> np.ndarray:
-    """The target (0..255 in float64) after the tinting swapper."""
-    matrix = reference.similarity(points, ARCFACE_128 * size)
+    """The target (0..255 in float64) after a swapper that adds `tint` (0..1)."""
+    matrix = reference.similarity(points, template * size)
     crop = reference.warp(target, matrix, size, size)
     face = np.clip(crop + tint * 255, 0, 255)
     return reference.paste(target, face, reference.box_mask(size, 0.3, (0,) * 4) if mask is None else mask, matrix)
 
 
-def restored(target: np.ndarray, points: np.ndarray, blend: float) -> np.ndarray:
+def restored(
+    target: np.ndarray,
+    points: np.ndarray,
+    blend: float,
+    *,
+    factor: float = FACTOR,
+    size: int = 512,
+    template: np.ndarray = FFHQ_512,
+) -> np.ndarray:
     """The target (0..255) after the restorer, whose change is added."""
     height, width = target.shape[:2]
-    matrix = reference.similarity(points, FFHQ_512 * 512)
-    crop = reference.warp(target, matrix, 512, 512)
-    change = np.clip((crop / 127.5 - 1) * FACTOR + GLOW, -1, 1) * 127.5 + 127.5 - crop
-    back = reference.inverse(matrix)
-    opacity = np.clip(reference.warp(reference.box_mask(512, 0.3, (0,) * 4), back, width, height, outside="zero"), 0, 1)
+    matrix = reference.similarity(points, template * size)
+    crop = reference.warp(target, matrix, size, size)
+    change = np.clip((crop / 127.5 - 1) * factor + GLOW, -1, 1) * 127.5 + 127.5 - crop
+    back, mask = reference.inverse(matrix), reference.box_mask(size, 0.3, (0,) * 4)
+    opacity = np.clip(reference.warp(mask, back, width, height, outside="zero"), 0, 1)
     return target + reference.warp(change, back, width, height) * opacity[..., None] * blend

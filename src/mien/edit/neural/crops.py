@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, cast
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 
@@ -36,8 +37,11 @@ class Placement:
         return cls(align(points, template, size), size)
 
     def rect(self, width: int, height: int) -> Rect:
-        """What the crop covers of a frame of `width` x `height` pixels; one pixel where it is outside of it."""
-        return footprint(self.matrix, self.size, width, height) or Rect(0, 0, 1, 1)
+        """What the crop may change of a frame of `width` x `height` pixels; one pixel where it is outside of it."""
+        # Between its outermost pixels' centres and where those of the next pixels would be, a crop fades out.
+        wider = self.matrix.copy()
+        wider[:, 2] += 1
+        return footprint(wider, self.size + 1, width, height) or Rect(0, 0, 1, 1)
 
     def cut(self, patch: Floats, rect: Rect) -> Floats:
         """The crop (size, size, 3) in 0..1 of a patch (height, width, 3) that lies at `rect`."""
@@ -71,6 +75,7 @@ class Placement:
 
     def _left_alone(self, before: Floats, after: Floats) -> Floats:
         """(size, size) 0..1."""
-        change = np.abs(after - before).max(axis=2)
-        near = gaussian(cast(Floats, change), max(self.size * _VICINITY, 0.5))
-        return (1 - smoothstep(*_UNCHANGED, near)).astype(np.float32)
+        red, green, blue = cv2.split(cv2.absdiff(after, before))
+        change = cast(Floats, cv2.max(cv2.max(red, green), blue))
+        near = gaussian(change, max(self.size * _VICINITY, 0.5))
+        return np.float32(1) - smoothstep(*_UNCHANGED, near)
