@@ -1,6 +1,7 @@
 """Large networks stay mapped: same answers, and memory that comes and goes with them."""
 
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -10,7 +11,9 @@ import pytest
 import mien.models
 from mien.engine import openvino
 from mien.engine.device import find_device
+from mien.engine.mapped import giving_back_pages
 from mien.engine.memory import ProcessMeter
+from mien.engine.onnx_file import OnnxFile
 from mien.engine.openvino import OpenVinoSession
 from mien.engine.residency import Residency
 from mien.errors import ModelError
@@ -135,6 +138,19 @@ def test_a_budget_is_kept_by_a_real_network_that_comes_and_goes(network: Path):
     assert residency.warnings == []
     assert residency.retained_bytes == 0
     np.testing.assert_array_equal(answers[0], answers[2])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells the memory of a process")
+def test_pages_leave_while_the_weights_are_in_use(network: Path):
+    file = OnnxFile(network)
+    before = status_bytes("RssFile")
+    with giving_back_pages(file):
+        first = [file.values(weight.name).sum() for weight in file.weights]
+        give_up = time.monotonic() + 20
+        while status_bytes("RssFile") > before + 0.1 * network.stat().st_size:
+            assert time.monotonic() < give_up
+        assert [file.values(weight.name).sum() for weight in file.weights] == first
+    assert status_bytes("RssFile") < before + 0.1 * network.stat().st_size
 
 
 @pytest.mark.usefixtures("all_are_large")

@@ -7,6 +7,7 @@ import queue
 import threading
 import time
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from mien.engine.cache import load_blob, store_blob
 from mien.engine.device import Device, core
-from mien.engine.mapped import read_mapped
+from mien.engine.mapped import giving_back_pages, read_mapped
 from mien.engine.onnx_file import OnnxFile
 from mien.engine.precision import file_precision
 from mien.engine.runtime import ov
@@ -184,7 +185,8 @@ class OpenVinoSession:
             raise _OneItemOnly
         try:
             network.reshape({port: _bounded(port.partial_shape, bound) for port in network.inputs})
-            compiled = core().compile_model(network, self._device.engine_name, self._config)
+            with _sparing(file):
+                compiled = core().compile_model(network, self._device.engine_name, self._config)
         except RuntimeError as error:
             raise EngineError(
                 f"{self._model} cannot be compiled for {self._device.name} in {self._precision}: {error}"
@@ -201,12 +203,12 @@ class OpenVinoSession:
         return _read(self._path, self._model), None
 
     def _pack(self, variant: _Variant) -> None:
-        """Run once, which packs the weights; then the file's pages can go. Open sides leave it to the first use."""
+        """Run once, which packs the weights. Open sides leave it to the first use."""
         inner = {name: list(shape)[1:] for name, shape in self._inputs.items()}
         if all(side.is_static for sides in inner.values() for side in sides):
             shapes = {name: (1, *(side.get_length() for side in sides)) for name, sides in inner.items()}
-            self._run_part({name: np.zeros(shape, np.float32) for name, shape in shapes.items()})
-            variant.forget_file()
+            with _sparing(variant.file):
+                self._run_part({name: np.zeros(shape, np.float32) for name, shape in shapes.items()})
 
     def _key(self, bound: int) -> str:
         """Names all that a compiled network depends on."""
@@ -243,7 +245,7 @@ class _Variant:
 
     def __init__(self, compiled: ov.CompiledModel, outputs: Sequence[str], file: OnnxFile | None = None) -> None:
         self.compiled = compiled
-        self._file = file  # The weights that it was made from may still be in there.
+        self.file = file  # The weights that it was made from may still be in there.
         self.precision = _actual_precision(compiled)
         self.inputs = {_input_name(port): port.partial_shape for port in compiled.inputs}
         self._types = {_input_name(port): port.element_type.to_dtype() for port in compiled.inputs}
@@ -263,16 +265,15 @@ class _Variant:
         finally:
             self._requests.put(request)
 
-    def forget_file(self) -> None:
-        """Give back the pages of the file, once the weights have been packed."""
-        if self._file is not None:
-            self._file.forget_pages()
-
     def _take_request(self) -> ov.InferRequest:
         try:
             return self._requests.get_nowait()
         except queue.Empty:
             return self.compiled.create_infer_request()
+
+
+def _sparing(file: OnnxFile | None) -> AbstractContextManager[None]:
+    return nullcontext() if file is None else giving_back_pages(file)
 
 
 def _read(path: Path, model: str) -> ov.Model:
