@@ -32,8 +32,8 @@ ARCFACE_128 = (ARCFACE_112 + np.array([8, 0])) / 128
 HD = Colorspace.ITU709
 EXACT = Interpolation.BICUBIC | Interpolation.ACCURATE_RND | Interpolation.FULL_CHR_H_INT
 """Without it colours are off by one or two levels, and faces that are compared would be as well."""
-CODING = {"preset": "veryfast", "crf": "10"}
-"""The field's tool's own."""
+CODING = {"preset": "veryfast", "crf": "1"}
+"""The field's tool's preset, finer than its crf of 10: faces are compared, not what the encoder leaves of them."""
 
 
 def reference(

@@ -40,6 +40,8 @@ TILES = 16
 """Of a crop of 512 pixels."""
 JOBS = 4
 REFERENCE = WORK / "neural_reference.mp4"
+USUAL_CRF = 10
+"""Of the field's tool."""
 FACE = 0.5
 """Pixels count as the face's from this opacity of the box mask on."""
 
@@ -177,7 +179,7 @@ def pictures(path: Path, count: int | None = None) -> list[NDArray[np.uint8]]:
 def host_work(clip: Path, frames: int) -> dict[str, Any]:
     """What is left of a frame's time when the field's networks cost next to nothing."""
     folder = free_stand_ins()
-    run = run_job("swap", SOURCE, clip, output("free"), options(frames, models=[str(folder)]))
+    run = run_job("swap", SOURCE, clip, output("free"), options(frames, models=[str(folder)], crf=USUAL_CRF))
     stages = run.details["stages"]
     seconds = run.details["seconds"]
     return {
