@@ -207,6 +207,7 @@ def test_networks_take_turns_in_a_small_budget(swap, models: Path, tinting) -> N
         ({"swapper": "inswaper_128"}, ModelError, "did you mean inswapper_128"),
         ({"swapper": "gfpgan_1.4"}, UsageError, "gfpgan_1.4 is no swapper but a restorer"),
         ({"swapper": "inswapper_128", "swapper_family": "ghost"}, UsageError, "named by its id"),
+        ({"swapper": "inswapper_128", "sources": []}, RecipeError, "no source picture, which inswapper_128 needs"),
         ({"swapper": "nowhere.onnx"}, UsageError, "one of inswapper, hyperswap"),
         ({"swapper": "nowhere.onnx", "swapper_family": "inswapper"}, ModelError, "no such file"),
         ({"swapper": "inswapper_128", "pixel_boost": 200}, UsageError, "give 128, 256, 384, 512"),

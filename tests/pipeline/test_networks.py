@@ -130,6 +130,7 @@ def test_a_network_for_one_person_edits_where_it_says(edit) -> None:
     outside = reference.warp(shown, reference.inverse(matrix), *TARGET.shape[1::-1], outside="zero") == 0
     assert np.abs(result - TARGET)[outside].max() < 0.01
     assert np.abs(result - TARGET).max() > 20
+    assert np.array_equal(edit(swapper="somebody", sources=[]), result), "it needs no picture of the person"
 
 
 @pytest.mark.parametrize(

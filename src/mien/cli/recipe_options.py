@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mien.errors import UnwritableError, UsageError
-from mien.recipe import PersonMap, Recipe, load_fields
+from mien.recipe import GEOMETRIC, PersonMap, Recipe, load_fields
 
 
 def add_job_arguments(parser: argparse.ArgumentParser) -> None:
@@ -131,6 +131,7 @@ def read_recipe(options: argparse.Namespace, *, default_output: Callable[[str], 
         and not fields.get("map")
         and not fields.get("sources")
         and "swap" in fields.get("effects", ("swap",))
+        and fields.get("swapper", GEOMETRIC) == GEOMETRIC
     ):
         raise UsageError(
             f"only one file is named ({fields['target']}): name a source picture before the target, or use --map"

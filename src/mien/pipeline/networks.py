@@ -14,7 +14,7 @@ from mien.edit.neural.replacing import ByEmbedding, ByPicture, ByTraining, Repla
 from mien.edit.neural.restore import NeuralRestore
 from mien.edit.neural.swap import NeuralSwap
 from mien.engine.session import Session
-from mien.errors import ModelError, UsageError
+from mien.errors import ModelError, RecipeError, UsageError
 from mien.models.families.arcface import ArcFace
 from mien.models.families.bisenet import BiSeNet
 from mien.models.families.crossface import CrossFace
@@ -240,6 +240,8 @@ class JobNetworks:
 
 
 def _check_swapper(recipe: Recipe, swapper: Family) -> None:
+    if not (recipe.sources or recipe.map or isinstance(swapper, DeepSwapper)):
+        raise RecipeError(f"no source picture, which {recipe.swapper} needs: name at least one in 'sources'")
     if recipe.swapper_weight != PLAIN_STRENGTH and not isinstance(swapper, EmbeddingSwapper):
         raise UsageError(f"{recipe.swapper} has no identity to weigh: leave out 'swapper_weight'")
     if recipe.pixel_boost is None:

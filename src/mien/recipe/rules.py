@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, cast
 
-from mien.recipe.terms import PersonMap, Position, is_name
+from mien.recipe.terms import GEOMETRIC, PersonMap, Position, is_name
 
 if TYPE_CHECKING:
     from mien.recipe.job import Recipe
@@ -76,7 +76,8 @@ def _range_problems(recipe: Recipe) -> Iterator[str]:
 def _conflicts(recipe: Recipe) -> Iterator[str]:
     if recipe.map and (recipe.sources or recipe.reference):
         yield "'map' names its own sources and references: leave out 'sources' and 'reference'"
-    if not recipe.map and not recipe.sources and "swap" in recipe.effects:
+    # Some networks were trained for one person and need no picture of them.
+    if not recipe.map and not recipe.sources and "swap" in recipe.effects and recipe.swapper == GEOMETRIC:
         yield "no source picture: name at least one in 'sources'"
     start = Position.parse(recipe.start) if recipe.start is not None else None
     end = Position.parse(recipe.end) if recipe.end is not None else None
