@@ -63,10 +63,9 @@ class Canvas:
         """Columns of the grid; the last may reach beyond the patch."""
         return -(-self.width // self.step)
 
-    @property
-    def whole(self) -> Window:
-        """All of it."""
-        return self._window(0, 0, self.rows, self.columns)
+    def coarser(self) -> Canvas:
+        """The same patch with cells twice as wide and high."""
+        return Canvas(self.height, self.width, 2 * self.step)
 
     def window(self, points: Floats) -> Window:
         """The whole cells around points (n, 2+) in pixels, with a margin; at least one cell."""

@@ -8,6 +8,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from mien.edit.fields import as_rgba, halved, resize
 from mien.edit.raster import Floats
 
 _SIGMAS = (0.8, 1.9)
@@ -18,8 +19,8 @@ _QUIET_TO_MEAN = 2.1
 """Mean absolute value of a Gaussian over that percentile of its absolute value."""
 _STRUCTURE = 0.9
 """Detail larger than this many times the grain, averaged over a few pixels, is a wrinkle or an edge: not carried."""
-_PATCH = 7
-"""Side of that average, in pixels."""
+_PATCH = 3
+"""Side of that average, in pairs of pixels."""
 _SPARSE = 3
 """Every how manieth pixel is looked at for the percentile."""
 _SOFTEST = 0.85
@@ -50,30 +51,44 @@ class GrainMatch:
         self._amounts = Amounts(0.0, 0.0)
         self._grain = 0.0
 
-    def apply(self, drawn: Floats, target: Floats, skin: Floats, parts: Floats, unknown: Floats) -> None:
+    @property
+    def due(self) -> bool:
+        """Whether it is time to measure again."""
+        return self._age % _MEASURE == 0
+
+    def share(self, unknown: Floats) -> Floats:
+        """How much of the target's grain is carried, given where the drawing has no detail of its own (0..1)."""
+        add = np.float32(self._amounts.add)
+        return add + (1 - add) * unknown
+
+    def apply(self, drawn: Floats, target: Floats, share: Floats) -> None:
         """Match `drawn` to `target`, in place.
 
         Args:
-            drawn: (height, width, 3) RGB that is drawn.
-            target: (height, width, 3) the target there.
-            skin: (height, width) 0..1 where both are plain, uncovered skin: the grain is measured there.
-            parts: (height, width) 0..1 where eyes, brows and mouth are: the sharpness is measured there.
-            unknown: (height, width) 0..1 where `drawn` has no detail of its own.
+            drawn: (height, width, 4) RGB that is drawn.
+            target: (height, width, 4) the target there.
+            share: (height, width) see `share`.
         """
-        if self._age % _MEASURE == 0:
-            self._measure(drawn, target, skin, parts)
         self._age += 1
-        detail = _finest(target)
-        busy = cast(Floats, cv2.blur(np.abs(detail), (_PATCH, _PATCH)))
+        change = _finest(target)
+        height, width = change.shape
+        busy = cast(Floats, cv2.blur(halved(np.abs(change)), (_PATCH, _PATCH)))
         quiet = np.clip(2 - busy * np.float32(1 / max(_STRUCTURE * self._grain, 1e-6)), 0, 1)
-        add, soften = np.float32(self._amounts.add), np.float32(self._amounts.soften)
-        change = detail * quiet * (add + (1 - add) * unknown)
-        if soften > 0:
-            change -= soften * _finest(drawn)
-        cv2.add(drawn, cv2.merge([change, change, change]), dst=drawn)
+        change *= resize(quiet, height, width)
+        change *= share
+        if self._amounts.soften > 0:
+            change -= np.float32(self._amounts.soften) * _finest(drawn)
+        cv2.add(drawn, as_rgba(change), dst=drawn)
 
-    def _measure(self, drawn: Floats, target: Floats, skin: Floats, parts: Floats) -> None:
-        """Look at both pictures and adapt the amounts."""
+    def measure(self, drawn: Floats, target: Floats, skin: Floats, parts: Floats) -> None:
+        """Look at both pictures and adapt the amounts.
+
+        Args:
+            drawn: (height, width, 4) RGB that is drawn.
+            target: (height, width, 4) the target there.
+            skin: (height, width) 0..1 where both are plain, uncovered skin: there the grain is measured.
+            parts: (height, width) 0..1 where eyes, brows and mouth are: there the sharpness is measured.
+        """
         where = skin[::_SPARSE, ::_SPARSE] > 0.5
         if np.count_nonzero(where) < _ENOUGH:
             return
@@ -93,14 +108,14 @@ class GrainMatch:
 
 def _bands(picture: Floats) -> tuple[Floats, Floats]:
     """The two finest bands of lightness, finest first."""
-    grey = cast(Floats, cv2.cvtColor(picture, cv2.COLOR_RGB2GRAY))
+    grey = cast(Floats, cv2.cvtColor(picture, cv2.COLOR_RGBA2GRAY))
     fine, coarse = (cast(Floats, cv2.GaussianBlur(grey, (0, 0), sigma)) for sigma in _SIGMAS)
     return grey - fine, fine - coarse
 
 
 def _finest(picture: Floats) -> Floats:
     """The finest band of lightness."""
-    grey = cast(Floats, cv2.cvtColor(picture, cv2.COLOR_RGB2GRAY))
+    grey = cast(Floats, cv2.cvtColor(picture, cv2.COLOR_RGBA2GRAY))
     return cast(Floats, cv2.subtract(grey, cv2.GaussianBlur(grey, (0, 0), _SIGMAS[0])))
 
 

@@ -11,7 +11,7 @@ from typing import cast
 import cv2
 import numpy as np
 
-from mien.edit.fields import blur, divided, smoothstep, weigh
+from mien.edit.fields import blur, divided, halved, resize, smoothstep, weigh
 from mien.edit.raster import Floats
 
 FLOOR = 0.02
@@ -31,7 +31,7 @@ _NEAR = (0.35, 0.7)
 
 
 def gain(target: Floats, drawn: Floats, trust: Floats, alpha: Floats, face_width: float) -> Floats:
-    """Factor (rows, columns, 3) for the gamma coded colours that are drawn.
+    """Factor (rows, columns, 3) for the gamma coded colours that are drawn; found on a grid of half the resolution.
 
     Args:
         target: (rows, columns, 3) the target, RGB gamma coded.
@@ -40,6 +40,9 @@ def gain(target: Floats, drawn: Floats, trust: Floats, alpha: Floats, face_width
         alpha: (rows, columns) 0..1 how much of the source will be seen.
         face_width: in cells.
     """
+    height, width = trust.shape
+    target, drawn, trust, alpha = (halved(field) for field in (target, drawn, trust, alpha))
+    face_width /= 2
     difference = log_colours(target) - log_colours(drawn)
     overall = _robust_mean(difference, trust)
     sums = weigh(difference, trust * _near(difference, overall) + np.float32(1e-6))
@@ -49,7 +52,7 @@ def gain(target: Floats, drawn: Floats, trust: Floats, alpha: Floats, face_width
     for sigma, band in zip(_BANDS[1:], finer, strict=True):
         result += (band - last) * _edge(alpha, sigma * face_width)
         last = band
-    return np.exp(np.clip(result, -_LIMIT, _LIMIT))
+    return resize(np.exp(np.clip(result, -_LIMIT, _LIMIT)), height, width)
 
 
 def is_grey(picture: Floats) -> bool:

@@ -18,17 +18,19 @@ _EDGE = 0.03
 """Sigma of the outline's soft edge, in face widths; all of the edge lies inside the outline."""
 _HOLE = 0.004
 """Sigma of the soft rim of eyes and mouth, in face widths."""
-_HALF = 2
-"""The outline is drawn at this part of the resolution."""
+_FINENESS = 2.5
+"""The outline is drawn on a grid whose cells are this many times smaller than the sigma of its edge."""
 
 
 def outline(height: int, width: int, result: Floats, face_width: float) -> Floats:
     """(height, width) 1 inside the outline of a face (n, 2+), 0 from the outline outwards, soft between."""
-    rows, columns = -(-height // _HALF), -(-width // _HALF)
+    sigma = max(_EDGE * face_width, 0.7)
+    step = max(int(sigma / _FINENESS), 1)
+    rows, columns = -(-height // step), -(-width // step)
     corners, _ = hull(result)
-    mask = polygon((corners + 0.5) / _HALF - 0.5, rows, columns)
-    soft = smoothstep(0.5, 1.0, gaussian(mask, max(_EDGE * face_width / _HALF, 0.7)))
-    large = cv2.resize(soft, (columns * _HALF, rows * _HALF), interpolation=cv2.INTER_LINEAR)
+    mask = polygon((corners + 0.5) / step - 0.5, rows, columns)
+    soft = smoothstep(0.5, 1.0, gaussian(mask, sigma / step))
+    large = cv2.resize(soft, (columns * step, rows * step), interpolation=cv2.INTER_LINEAR)
     return cast(Floats, large[:height, :width])
 
 

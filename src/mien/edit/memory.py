@@ -63,12 +63,13 @@ class RememberedLook:
             facing: (FIELD, FIELD) how squarely each texel is seen, 0..1.
         """
         known = self._frames > _KNOWN
-        sure = (core(FIELD) > 0) & known & (facing > _SEEN[2])
+        sure = np.flatnonzero((core(FIELD) > 0) & known & (facing > _SEEN[2]))
         change = np.zeros((FIELD, FIELD), np.float32)
         light = np.zeros((FIELD, FIELD, 3), np.float32)
         difference = look - self._look
-        if np.count_nonzero(sure) > _ENOUGH:
-            self._light = _fit_light(_places()[sure], difference[sure], self._light)
+        if len(sure) > _ENOUGH:
+            places, differences = (field.reshape(-1, 3).take(sure[::2], axis=0) for field in (_places(), difference))
+            self._light = _fit_light(places, differences, self._light)
             light = _places() @ self._light
             rest = np.abs(difference - light)
             deviation = np.stack([rest[..., 0], np.maximum(rest[..., 1], rest[..., 2])], axis=-1)
@@ -99,7 +100,7 @@ def _fit_light(places: Floats, differences: Floats, last: Floats) -> Floats:
             light = np.zeros((3, 3), np.float32)
             light[0] = np.median(differences, axis=0)
             continue
-        x, y = places[agrees], differences[agrees]
+        x, y = places.compress(agrees, axis=0), differences.compress(agrees, axis=0)
         light = np.linalg.solve(x.T @ x + _RIGID, x.T @ y).astype(np.float32)
     return light
 

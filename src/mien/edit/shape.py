@@ -8,7 +8,6 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mien.edit.raster import Floats, Indices
 from mien.edit.topology import neighbours
@@ -151,16 +150,22 @@ def _width(shape: Floats) -> float:
 
 def _settle(result: Floats, placed: Floats, fixed: Indices) -> None:
     """Let the vertices between and around the lips' rings follow them smoothly."""
-    indices, weights = neighbours()
-    free = _mouth_surroundings(tuple(fixed.tolist()))
-    shift = result - placed
-    for _ in range(_ROUNDS):
-        shift[free] = (shift[indices[free]] * weights[free]).sum(axis=1)
-    result[free] = placed[free] + shift[free]
+    free, smoothing = _settling(tuple(fixed.tolist()))
+    result[free] = placed[free] + smoothing @ (result - placed)
 
 
 @cache
-def _mouth_surroundings(fixed: tuple[int, ...]) -> NDArray[np.intp]:
+def _settling(fixed: tuple[int, ...]) -> tuple[Indices, Floats]:
+    """The vertices that are free to follow, and (free, 468) how they do: as their neighbours' mean, repeatedly."""
+    indices, weights = neighbours()
+    free = _mouth_surroundings(fixed)
+    step = np.eye(mesh.VERTICES, dtype=np.float32)
+    step[free] = 0
+    np.add.at(step, (free[:, None], indices[free]), weights[free, :, 0])
+    return free, np.linalg.matrix_power(step, _ROUNDS)[free]
+
+
+def _mouth_surroundings(fixed: tuple[int, ...]) -> Indices:
     indices, _ = neighbours()
     near = np.zeros(mesh.VERTICES, bool)
     near[list(fixed)] = True

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from mien.edit import light, mask, shape, topology, warp
 from mien.edit.canvas import Canvas, Drawn, Window, draw
-from mien.edit.fields import gaussian, look_up, smoothstep
+from mien.edit.fields import as_rgb, as_rgba, gaussian, look_up, smoothstep
 from mien.edit.grain import GrainMatch
 from mien.edit.occlusion import FaceCover
 from mien.edit.raster import Floats
@@ -49,6 +49,7 @@ class GeometricSwap:
         """
         self._source = source
         self._shape = shape
+        self._levels = [as_rgba(level) for level in source.textures]
         self._static = np.stack([source.facing, features(FIELD)], axis=-1)
         self._tracks: dict[int, _Track] = {}
 
@@ -79,16 +80,17 @@ class GeometricSwap:
         back = target[:, :2] - result[:, :2]
         drawn = draw(canvas, window, result, facing, back)
         shift = warp.displacement(canvas, window, drawn, target, result, back)
-        edited = warp.move(canvas, patch, *shift)
+        edited = as_rgba(patch)
+        warp.move(canvas, edited, *shift)
 
         small = canvas.shrink(patch)
         cover = track.cover.update(*_unrolled(canvas, small, target, facing))
         background = np.ascontiguousarray(warp.move_small(canvas, small, *shift)[window.cells])
         look = self._look(drawn, background, cover, _width(result) / canvas.step)
         nearer = [points - origin for points in _nearer(face, others)]
-        look.soft[..., 0] *= face.fade
+        look = look._replace(opacity=look.opacity * np.float32(face.fade))
         self._paint(edited, canvas, window, look, result, nearer, track.grain)
-        return edited
+        return as_rgb(edited)
 
     def _remember(self, face: TrackedFace) -> _Track:
         """What is known of the face's track; the tracks used last are kept."""
@@ -115,13 +117,20 @@ class GeometricSwap:
         clear = 1 - drawn.look_up(cover)
         skin = drawn.look_up(self._source.skin)
         share = cast(Floats, cv2.merge([known, known, known]))
-        texture = skin + share * (drawn.look_up(self._level(face_width)) - skin)
+        texture = skin + share * (as_rgb(drawn.look_up(self._level(face_width))) - skin)
         plain = drawn.covered * (1 - parts) * clear
         gain = light.gain(target, texture, plain * (0.2 + 0.8 * known), clear * drawn.covered, face_width)
         edge = smoothstep(0.3, 0.7, gaussian(drawn.covered, 1.0))
-        soft = cv2.merge([clear * edge, plain * known, parts * clear * known, 1 - known])
-        grey = light.is_grey(target)
-        return _Look(drawn, cast(Floats, soft), gain * skin * (1 - share), gain * share, grey)
+        return _Look(
+            drawn,
+            opacity=clear * edge,
+            plain=plain * known,
+            parts=parts * clear * known,
+            unknown=1 - known,
+            base=as_rgba(gain * skin * (1 - share)),
+            factor=as_rgba(gain * share),
+            grey=light.is_grey(target),
+        )
 
     def _paint(
         self,
@@ -133,10 +142,10 @@ class GeometricSwap:
         nearer: Sequence[Floats],
         grain: GrainMatch,
     ) -> None:
-        """Draw the source's face into `edited`, in full resolution."""
+        """Draw the source's face into `edited` (height, width, 4)."""
         face_width, corner = _width(result), np.append(window.corner, np.float32(0))
-        opacity, plain, parts, unknown = (cast(Floats, one) for one in cv2.split(canvas.enlarge(look.soft, window)))
-        opacity = opacity * mask.outline(*window.size, result - corner, face_width)
+        opacity = canvas.enlarge(look.opacity, window)
+        opacity *= mask.outline(*window.size, result - corner, face_width)
         mask.cut_holes(opacity, result - corner, face_width)
         mask.hide_behind(opacity, face_width, [points - corner for points in nearer])
 
@@ -147,16 +156,19 @@ class GeometricSwap:
         painted *= canvas.enlarge(look.factor, window)
         painted += canvas.enlarge(look.base, window)
         if look.grey:
-            painted[:] = cv2.cvtColor(painted, cv2.COLOR_RGB2GRAY)[..., None]
+            painted = as_rgba(cast(Floats, cv2.cvtColor(painted, cv2.COLOR_RGBA2GRAY)))
         view = edited[window.pixels]
-        grain.apply(painted, view, plain * opacity, parts, unknown)
+        if grain.due:
+            plain, parts = (canvas.enlarge(one, window) for one in (look.plain, look.parts))
+            grain.measure(painted, view, plain * opacity, parts)
+        grain.apply(painted, view, canvas.enlarge(grain.share(look.unknown), window))
         painted -= view
-        painted *= cast(Floats, cv2.merge([opacity, opacity, opacity]))
+        painted *= as_rgba(opacity)
         view += painted
 
     def _level(self, across: float) -> Floats:
-        """The texture with at least about as many texels across the face as there are pixels."""
-        levels = self._source.textures
+        """The texture (side, side, 4) with at least about as many texels across the face as there are pixels."""
+        levels = self._levels
         halvings = np.log2(max(levels[0].shape[0] * _ACROSS / across, 1)) + 0.35
         return levels[min(int(halvings), len(levels) - 1)]
 
@@ -173,12 +185,18 @@ class _Look(NamedTuple):
     """Smooth fields of one edit, on the cells of a window."""
 
     drawn: Drawn
-    soft: Floats
-    """(rows, columns, 4) opacity; plain skin; eyes, brows and mouth; where the source is not known."""
+    opacity: Floats
+    """(rows, columns) how much of the source is seen."""
+    plain: Floats
+    """(rows, columns) plain skin of both."""
+    parts: Floats
+    """(rows, columns) eyes, brows and mouth of both."""
+    unknown: Floats
+    """(rows, columns) where the source is not known."""
     base: Floats
-    """(rows, columns, 3) what is added to"""
+    """(rows, columns, 4) what is added to"""
     factor: Floats
-    """(rows, columns, 3) times the source's texture."""
+    """(rows, columns, 4) times the source's texture."""
     grey: bool
     """The target has no colour, and neither has the result."""
 

@@ -76,16 +76,14 @@ def to_grid(values: Floats, side: int, outside: float = 0.0) -> Floats:
 
 
 @cache
-def _fans() -> tuple[Indices, Floats]:
-    """Face triangles around each vertex, padded: (468, k) indices, the skirt not counted, and (468, k, 1) weights."""
+def _fans() -> Indices:
+    """(k, 468) numbers of the face's triangles around each vertex, padded with the number after the last."""
     around: list[list[int]] = [[] for _ in range(FACE_POINTS)]
     for number, corners in enumerate(triangles()[2 * len(mesh.OVAL) :]):
         for vertex in corners:
             around[vertex].append(number)
     widest = max(map(len, around))
-    indices = np.array([fan + [0] * (widest - len(fan)) for fan in around], np.intp)
-    weights = np.array([[1.0] * len(fan) + [0.0] * (widest - len(fan)) for fan in around], np.float32)
-    return indices, weights[:, :, None]
+    return np.array([fan + [len(mesh.TRIANGLES)] * (widest - len(fan)) for fan in around], np.intp).T
 
 
 def facing(points: Floats) -> Floats:
@@ -95,11 +93,12 @@ def facing(points: Floats) -> Floats:
         points: (504, 3) in picture axes, z smaller = nearer.
     """
     corners = triangles()[2 * len(mesh.OVAL) :]
-    a, b, c = points[corners[:, 0]], points[corners[:, 1]], points[corners[:, 2]]
-    normals = np.cross(b - a, c - a)
-    indices, weights = _fans()
-    summed = (normals[indices] * weights).sum(axis=1)
-    towards = -summed[:, 2] / np.maximum(np.linalg.norm(summed, axis=1), 1e-9)
+    a, b, c = (points.take(corners[:, number], axis=0).T for number in range(3))
+    (x1, y1, z1), (x2, y2, z2) = b - a, c - a
+    normals = np.zeros((3, len(corners) + 1), np.float32)
+    normals[:, :-1] = y1 * z2 - z1 * y2, z1 * x2 - x1 * z2, x1 * y2 - y1 * x2
+    x, y, z = normals.take(_fans(), axis=1).sum(axis=1)
+    towards = -z / np.maximum(np.sqrt(x * x + y * y + z * z), 1e-9)
     return np.concatenate([towards, towards[mesh.OVAL]])
 
 
