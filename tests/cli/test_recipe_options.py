@@ -47,7 +47,7 @@ GIVEN = {
     "parser": ([*PLAIN, "--parser", "bisenet_resnet_18"], "bisenet_resnet_18"),
     "upscale": ([*PLAIN, "--upscale", "2"], 2),
     "upscaler": ([*PLAIN, "--upscaler", "real_esrgan_x2"], "real_esrgan_x2"),
-    "models": ([*PLAIN, "--models", "mine,yours"], ("mine", "yours")),
+    "models": ([*PLAIN, "--models", "mine", "--models", "a,b"], ("mine", "a,b")),
     "licence_profile": ([*PLAIN, "--licence-profile", "commercial"], "commercial"),
     "memory_budget": ([*PLAIN, "--memory-budget", "4GiB"], "4GiB"),
     "device": ([*PLAIN, "--device", "gpu"], "gpu"),

@@ -273,9 +273,9 @@ def test_a_picture_can_become_larger(runner: Runner, tmp_path: Path) -> None:
 
 
 def test_a_video_can_become_larger(runner: Runner, clip: Path, tmp_path: Path) -> None:
-    report = runner.run(jobs.job(clip, tmp_path / "out.mp4", upscale=2, end="2f"))
-    assert report.frames == 2
-    assert [frame.shape for frame in jobs.video_frames(tmp_path / "out.mp4")] == [(540, 960, 3)] * 2
+    report = runner.run(jobs.job(clip, tmp_path / "out.mp4", upscale=2, end="1f"))
+    assert report.frames == 1
+    assert [frame.shape for frame in jobs.video_frames(tmp_path / "out.mp4")] == [(540, 960, 3)]
 
 
 def test_an_animation_cannot(runner: Runner, tmp_path: Path) -> None:

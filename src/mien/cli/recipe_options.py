@@ -57,7 +57,7 @@ def add_job_arguments(parser: argparse.ArgumentParser) -> None:
     _add(networks, "--restorer-family", metavar="FAMILY", help="family of a restorer that is a file")
     _add(networks, "--restorer-blend", type=float, metavar="B", help="how much of its change shows, 0..1 (0.8)")
     _add(networks, "--restorer-weight", type=float, metavar="W", help="how faithful codeformer is to be, 0..1 (0.5)")
-    _add(networks, "--models", type=_names, metavar="DIR,DIR", help="folders with networks")
+    _add(networks, "--models", action="append", metavar="DIR", help="folder with networks; may be given several times")
     _add(networks, "--licence-profile", metavar="P", help="what for: any, non-commercial or commercial (any)")
     _add(networks, "--memory-budget", metavar="SIZE", help="most that these networks may hold: 4GiB, 50%%, auto (auto)")
 
@@ -193,6 +193,6 @@ def _given_fields(options: argparse.Namespace) -> dict[str, Any]:
                     f"--map names its own sources, so only the target is expected, got {' '.join(options.paths)}"
                 )
             given["sources"] = tuple(sources)
-    if "map" in given:
-        given["map"] = tuple(given["map"])
+    for name in {"map", "models"} & given.keys():
+        given[name] = tuple(given[name])
     return given
