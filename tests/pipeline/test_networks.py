@@ -122,6 +122,24 @@ def test_a_swapper(edit, name: str, template: np.ndarray, size: int) -> None:
     assert psnr(edit(swapper=name), expected) > 45
 
 
+def only_one_at_a_time(path: Path) -> Path:
+    """An inswapper that adds .3, and that was exported with its one item written into the graph."""
+    graph = networks.Graph()
+    alone = graph.add("Reshape", "target", np.array([1, 3, 128, 128], np.int64))
+    nothing = graph.add("Mul", graph.add("ReduceSum", "source", keepdims=0), np.array(0.0, np.float32))
+    graph.add("Add", graph.add("Add", alone, np.array(0.3, np.float32)), nothing, out="output")
+    shapes = {"target": (1, 3, 128, 128), "source": (1, 512)}
+    weights = [networks.emap_weight(field.EMAP)]
+    return graph.write(path, shapes, {"output": (1, 3, 128, 128)}, weights=weights)
+
+
+def test_a_network_that_bears_no_batches_is_boosted_item_by_item(edit, tmp_path: Path) -> None:
+    swapper = str(only_one_at_a_time(tmp_path / "alone.onnx"))
+    result = edit(swapper=swapper, swapper_family="inswapper", pixel_boost=256)
+    expected = field.swapped(TARGET.astype(float), field.five(TARGET), np.full(3, 0.3), size=256)
+    assert psnr(result, expected) > 45
+
+
 def test_a_network_for_one_person_edits_where_it_says(edit) -> None:
     result = edit(swapper="somebody")
     matrix = reference.similarity(field.five(TARGET), templates.DFL_WHOLE_FACE * 224)

@@ -27,7 +27,7 @@ from mien.models.families.upscaling import Upscaler
 from mien.models.families.xseg import XSeg
 from mien.models.loading import NetworkLoader, Wanted
 from mien.models.store import Located
-from mien.pipeline.budget import Fit, fit, read_budget
+from mien.pipeline.budget import Fit, fit
 from mien.recipe import GEOMETRIC, Recipe
 
 RECOGNISER = "arcface_w600k_r50"
@@ -87,13 +87,13 @@ def expected_bytes(located: Located) -> int:
     return located.path.stat().st_size
 
 
-def fit_all(recipe: Recipe, located: Mapping[Role, Located]) -> Fit:
-    """How networks share the recipe's memory budget.
+def fit_all(located: Mapping[Role, Located], budget_bytes: int) -> Fit:
+    """How networks share a memory budget.
 
     Raises:
-        UsageError: one is too large for it, or it makes no sense.
+        UsageError: one is too large for it.
     """
-    return fit({one.entry.id: expected_bytes(one) for one in located.values()}, read_budget(recipe.memory_budget))
+    return fit({one.entry.id: expected_bytes(one) for one in located.values()}, budget_bytes)
 
 
 def enlargement(recipe: Recipe, located: Mapping[Role, Located], loader: NetworkLoader) -> int:
@@ -119,7 +119,7 @@ class JobNetworks:
     _opened: dict[Role, Family] = field(default_factory=dict[Role, Family])
 
     @classmethod
-    def open(cls, recipe: Recipe, loader: NetworkLoader, job: str) -> JobNetworks:
+    def open(cls, recipe: Recipe, loader: NetworkLoader, budget_bytes: int, job: str) -> JobNetworks:
         """Find and check all of them.
 
         Raises:
@@ -128,7 +128,7 @@ class JobNetworks:
             PolicyError: the licence of one is not permitted.
         """
         located = locate_all(recipe, loader)
-        networks = cls(recipe, located, fit_all(recipe, located))
+        networks = cls(recipe, located, fit_all(located, budget_bytes))
         for role, located in networks.located.items():
             batched = role == "upscaler" or (role == "swapper" and recipe.pixel_boost is not None)
             networks._opened[role], session = loader.open(located, job, batched=batched)

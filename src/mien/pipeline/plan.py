@@ -132,9 +132,10 @@ def make_plan(recipe: Recipe) -> Plan:
     """
     check_effects(recipe)
     check_output(recipe)
-    loader = Workshop(recipe.device, recipe.precision).loader(recipe)
+    workshop = Workshop(recipe.device, recipe.precision)
+    loader = workshop.loader(recipe)
     located = locate_all(recipe, loader)
-    shared = fit_all(recipe, located)
+    shared = fit_all(located, workshop.budget_bytes(recipe))
     enlarged = enlargement(recipe, located, loader)
     target = _read_header(recipe, enlarged)
     choices: dict[Role, Choice] = {role: loader.choose(one) for role, one in located.items()}

@@ -65,7 +65,7 @@ class Workshop:
         folders = [Path(folder) for folder in recipe.models]
         return NetworkLoader(
             ModelStore.of_user(folders, profile=recipe.licence_profile),
-            self._once(("pool", recipe.memory_budget), lambda: self._make_pool(recipe.memory_budget)),
+            self._once(("pool", recipe.memory_budget), lambda: self._make_pool(recipe)),
             Wish(self.device, self.precision),
         )
 
@@ -75,7 +75,15 @@ class Workshop:
         Raises:
             ModelError, UsageError, PolicyError: see `JobNetworks.open`.
         """
-        return JobNetworks.open(recipe, self.loader(recipe), f"job {next(self._numbers)}")
+        return JobNetworks.open(recipe, self.loader(recipe), self.budget_bytes(recipe), f"job {next(self._numbers)}")
+
+    def budget_bytes(self, recipe: Recipe) -> int:
+        """What the field's networks may hold. A share of what is free is one of what was free at first.
+
+        Raises:
+            UsageError: the budget makes no sense.
+        """
+        return self._once(("budget", recipe.memory_budget), lambda: read_budget(recipe.memory_budget))
 
     def roles(self, recipe: Recipe, networks: JobNetworks) -> tuple[Role, ...]:
         """Whose faces appear: a role's number is its place here.
@@ -134,8 +142,8 @@ class Workshop:
         )
         return Role(self.source(pictures), person)
 
-    def _make_pool(self, budget: str) -> Pool:
-        pool = Pool(Residency(read_budget(budget), meter=process_meter(), release=release))
+    def _make_pool(self, recipe: Recipe) -> Pool:
+        pool = Pool(Residency(self.budget_bytes(recipe), meter=process_meter(), release=release))
         self._pools.append(pool)
         return pool
 
