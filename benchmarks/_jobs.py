@@ -21,7 +21,7 @@ def transcode(began: float, source: str, output: str, encoder: str, pixel_format
     """What any program has to do to the clip: decode, encode, copy the sound."""
     import av
 
-    first_frame_s = 0.0
+    done: list[Moment] = []
     with av.open(source) as reader, av.open(output, "w") as writer:
         video = reader.streams.video[0]
         video.thread_type = "AUTO"
@@ -36,9 +36,10 @@ def transcode(began: float, source: str, output: str, encoder: str, pixel_format
             elif packet.stream is video:
                 for frame in packet.decode():
                     writer.mux(encoded.encode(frame))
-                    first_frame_s = first_frame_s or time.monotonic() - began
+                    done.append(moment(len(done) + 1, began))
         writer.mux(encoded.encode())
-    return {"first_frame_s": first_frame_s}
+        done[-1] = moment(len(done), began)
+    return {"first_frame_s": done[0][1], "done": done}
 
 
 def swap(began: float, source: str, target: str, output: str, options: str) -> dict[str, Any]:
@@ -62,6 +63,7 @@ def swap(began: float, source: str, target: str, output: str, options: str) -> d
         "stages": report.stages,
         "precisions": {use.model: use.precision for use in report.models},
         "seconds": {use.model: use.seconds for use in report.models},
+        "calls": {use.model: use.calls for use in report.models},
         "resident_bytes": sizes,
         "done": done,
     }

@@ -20,10 +20,10 @@ SIZES = {"720p": (1280, 720), "1080p": (1920, 1080)}
 PRESETS = {"default": None, "veryfast": "veryfast"}
 
 
-def encoder_settings(clip: Path, preset: str | None) -> list[str]:
+def encoder_settings(clip: Path, preset: str | None, crf: int | None = None) -> list[str]:
     """Encoder, pixel format and options that mien would choose, for the plain transcode."""
     with VideoSource(clip) as source:
-        encoding = choose_encoding(source.info, clip.suffix, preset=preset)
+        encoding = choose_encoding(source.info, clip.suffix, crf=crf, preset=preset)
     return [encoding.encoder, encoding.pixel_format, json.dumps(dict(encoding.options))]
 
 
