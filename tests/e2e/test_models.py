@@ -190,7 +190,7 @@ def test_a_person_is_made_once(models: Path, target: Path, tinting, tmp_path: Pa
     assert "arcface_w600k_r50" not in used[1]
 
 
-def test_networks_take_turns_in_a_small_budget(swap, models: Path, tinting) -> None:
+def test_a_small_budget_changes_nothing_but_is_refused_if_too_small(swap, models: Path, tinting) -> None:
     largest = max(file.stat().st_size for file in models.iterdir())
     plain, _ = swap(**tinting, restorer="gfpgan_1.4")
     tight, report = swap(**tinting, restorer="gfpgan_1.4", memory_budget=f"{largest * 80}B")

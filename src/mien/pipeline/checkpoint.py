@@ -27,17 +27,11 @@ _SAMPLE_BYTES = 1 << 20
 """Head and tail of the target that are hashed: containers keep their tables there."""
 
 _NOT_COMPARED = {
-    *(
-        "output",
-        "resume",
-        "overwrite",
-        "price_per_hour",
-        "audio",
-        "allow_no_face",
-        "licence_profile",
-        "memory_budget",
-    ),  # No segment depends on them.
-    *("target", "sources", "reference", "map"),  # Compared by content.
+    # No segment depends on them.
+    *("output", "resume", "overwrite", "price_per_hour", "audio", "allow_no_face"),
+    *("licence_profile", "memory_budget"),
+    # Compared by content.
+    *("target", "sources", "reference", "map"),
 }
 
 
