@@ -1,7 +1,7 @@
 """Landmarks of one face, steadied over time without smearing its motion.
 
 As long as optical flow carries the face from frame to frame (see `flow`), what the network finds corrects it slowly,
-but for what eyes and lips do in themselves: that is taken from the network almost at once.
+but for what eyes and lips do against the skin around them: that is taken from the network almost at once.
 
 Without flow the motion is split: where the face is in the picture (a similarity in the plane, which follows fast), and
 the face seen in its own coordinates (shape, expression, turn), which is smoothed by how fast each *region* moves, so
@@ -36,18 +36,15 @@ SLOW = 0.12
 """Share of the network's word in a frame where flow carries the face; larger in a track's first frames. By frames and
 not by time, so that a track is warm after a dozen whatever the frame rate."""
 FAST = 0.8
-"""The same for the shape of eyes and mouth: a blink is over in five frames, and flow cannot see a mouth's inside."""
+"""The same for what eyes and mouth do against the skin around them: a blink is over in five frames, and flow cannot see
+a mouth's inside."""
 DRIFTED = (0.017, 0.042)
 """Face widths by which a region may differ from the network's until its share begins to rise, and is `OVERRULED`. The
 network's own trembling is about .004."""
 OVERRULED = 0.3
 """Flow that went wrong is mended within a few frames; a network that a hand before the face confuses shows less."""
 
-_PARTS = (
-    np.concatenate([mesh.RIGHT_EYE, mesh.RIGHT_IRIS]),
-    np.concatenate([mesh.LEFT_EYE, mesh.LEFT_IRIS]),
-    np.concatenate([mesh.LIPS_OUTER, mesh.LIPS_INNER]),
-)
+_AROUND = 0.055  # face widths from eyes and lips up to which skin is around them
 _REGION = 0.07  # face widths over which speeds are pooled: about half an eye
 _SHORTEST_S, _LONGEST_S = 1 / 240, 1 / 5
 
@@ -137,8 +134,8 @@ def corrected(carried: Floats, landmarks: Floats, frames: int) -> Floats:
     least = max(SLOW, 1 / (frames + 2))
     share = least + max(OVERRULED - least, 0) * doubt
     change = share * off
-    for part in _PARTS:
-        own = off[part] - off[part].mean(axis=0)
+    for part, around in _parts():
+        own = off[part] - off[around].mean(axis=0)
         change[part] += np.maximum(FAST - share[part], 0) * own
     return (carried + change).astype(np.float32)
 
@@ -150,6 +147,19 @@ def _pooling() -> Floats:
     distances = np.linalg.norm(points[:, None] - points[None], axis=2)
     weights = np.exp(-0.5 * (distances / _REGION) ** 2)
     return (weights / weights.sum(axis=1, keepdims=True)).astype(np.float32)
+
+
+@functools.cache
+def _parts() -> tuple[tuple[mesh.Indices, mesh.Indices], ...]:
+    """The landmarks of each eye and of the mouth, and those of the skin around each."""
+    points = mesh.flat()[: mesh.VERTICES]
+    lips = np.concatenate([mesh.LIPS_OUTER, mesh.LIPS_INNER])
+    parts: list[tuple[mesh.Indices, mesh.Indices]] = []
+    for ring, inside in ((mesh.RIGHT_EYE, mesh.RIGHT_IRIS), (mesh.LEFT_EYE, mesh.LEFT_IRIS), (lips, lips[:0])):
+        distances = np.linalg.norm(points[:, None] - points[ring][None], axis=2).min(axis=1)
+        part = np.concatenate([ring, inside])
+        parts.append((part, np.setdiff1d(np.flatnonzero(distances < _AROUND), part)))
+    return tuple(parts)
 
 
 def _regional(change: Floats) -> Floats:
