@@ -28,7 +28,7 @@ Pixels = NDArray[np.uint8]
 Pair = tuple[str, str]
 
 SAME_PERSON = 0.6
-CELL = 256
+CELL = 128
 """Side of a picture on the contact sheet."""
 
 
