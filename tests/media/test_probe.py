@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import av
@@ -68,6 +69,10 @@ def test_size_and_profile_as_seen(tmp_path: Path, suffix: str) -> None:
 
 def test_what_is_neither_is_said(tmp_path: Path) -> None:
     text, empty, sound = tmp_path / "text.mp4", tmp_path / "empty.jpg", tmp_path / "sound.mp4"
+    pipe, whole, cut = tmp_path / "pipe.mp4", tmp_path / "whole.mp4", tmp_path / "cut.mp4"
+    os.mkfifo(pipe)
+    _video(whole, "mp4", "libx264")
+    cut.write_bytes(whole.read_bytes()[: whole.stat().st_size // 2])
     text.write_text("1\n00:00:01,000 --> 00:00:02,000\nSubtitles open as a container, too.\n")
     empty.touch()
     with av.open(str(sound), "w") as output:
@@ -80,6 +85,8 @@ def test_what_is_neither_is_said(tmp_path: Path) -> None:
         (text, "neither a picture nor a video"),
         (empty, "is empty"),
         (sound, "neither a picture nor a video"),
+        (pipe, "is a pipe"),
+        (cut, "ended too early"),
         (tmp_path, "is a directory"),
         (tmp_path / "missing.mp4", "does not exist"),
     ]:

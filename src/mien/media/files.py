@@ -15,7 +15,7 @@ def read_bytes(path: str | Path) -> bytes:
     """All bytes of a file.
 
     Raises:
-        UnreadableError: it is missing, a directory, empty, or may not be read.
+        UnreadableError: it is missing, no regular file, empty, or may not be read.
     """
     return read_head(path, -1)
 
@@ -24,11 +24,14 @@ def read_head(path: str | Path, size: int) -> bytes:
     """The first `size` bytes of a file (fewer if it is shorter; all if `size` is -1).
 
     Raises:
-        UnreadableError: it is missing, a directory, empty, or may not be read.
+        UnreadableError: it is missing, no regular file, empty, or may not be read.
     """
     path = Path(path)
     if path.is_dir():
         raise UnreadableError(f"{path} is a directory: name a picture or video file in it")
+    if path.exists() and not path.is_file():
+        # A pipe could be waited for without end, and it can be read only once.
+        raise UnreadableError(f"{path} is a pipe, socket or device: save what comes from it to a file first")
     try:
         with path.open("rb") as file:
             data = file.read(size)

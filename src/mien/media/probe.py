@@ -96,13 +96,25 @@ def _probe_heic(path: str | Path) -> Probe:
 
 
 def _probe_video(path: str | Path) -> Probe:
+    streams, reason = 0, ""
     try:
         with av.open(str(path)) as container:
+            streams = len(container.streams)
             # Demuxers of text and of single pictures take almost anything.
             name = container.format.name
             if container.streams.video and not name.endswith("_pipe") and name not in ("tty", "image2"):
                 stream = container.streams.video[0]
                 return Probe(kind="video", format=name, width=stream.width, height=stream.height)
     except FFmpegError as error:
-        raise UnreadableError(f"{path} is neither a picture nor a video that can be read: {error.strerror}") from error
-    raise UnreadableError(f"{path} is neither a picture nor a video")
+        reason = f" that can be read: {error.strerror}"
+    if not streams and _is_mp4(path):
+        raise UnreadableError(
+            f"{path} is an MP4 or MOV file without its table of contents, which is usually written last: the "
+            "recording, copy or download ended too early, fetch it again"
+        )
+    raise UnreadableError(f"{path} is neither a picture nor a video{reason}")
+
+
+def _is_mp4(path: str | Path) -> bool:
+    """By the box that such files begin with (ISO/IEC 14496-12, 4.3)."""
+    return read_head(path, 8)[4:] == b"ftyp"
