@@ -75,6 +75,19 @@ def test_a_stranger_among_the_pictures_is_named_and_left_out() -> None:
     assert np.linalg.norm(made.embedding - source("grace_hopper").embedding) < 0.3
 
 
+def test_of_several_people_in_a_picture_the_largest_is_taken_and_that_is_said() -> None:
+    near, far = picture("astronaut"), picture("grace_hopper")
+    far = cv2.resize(far, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA)
+    both = np.zeros((max(len(near), len(far)), near.shape[1] + far.shape[1], 3), np.uint8)
+    both[: len(near), : near.shape[1]] = near
+    both[: len(far), near.shape[1] :] = far
+    made = build_source([("both.png", both)], analyser())
+    largest = max(analyser().find(both), key=lambda face: face.box[3] - face.box[1])
+    assert np.linalg.norm(made.embedding - analyser().embed(both, [largest])[0]) < 0.1
+    (warning,) = made.warnings
+    assert "both.png shows 2 faces" in warning
+
+
 def test_the_order_of_pictures_does_not_matter() -> None:
     hopper = picture("grace_hopper")
     pictures = [("one.jpg", hopper), ("two.jpg", np.clip(hopper * 0.8, 0, 255).astype(np.uint8))]

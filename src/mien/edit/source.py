@@ -46,7 +46,7 @@ class SourceFace:
     embedding: Floats
     """(128,) mean identity embedding."""
     warnings: tuple[str, ...] = ()
-    """Pictures that were left out and why."""
+    """Pictures that were left out and why, and those in which one face of several was taken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +55,8 @@ class _Candidate:
     picture: NDArray[np.uint8]
     face: Face
     embedding: Floats
+    faces: int
+    """How many the picture shows."""
 
 
 def build_source(pictures: Sequence[tuple[str, NDArray[np.uint8]]], analyser: SourceAnalyser) -> SourceFace:
@@ -87,7 +89,14 @@ def build_source(pictures: Sequence[tuple[str, NDArray[np.uint8]]], analyser: So
         facing=joined.facing,
         shape=neutral.astype(np.float32),
         embedding=embedding.astype(np.float32),
-        warnings=tuple(f"source picture left out: {trouble}" for trouble in troubles + strangers),
+        warnings=(
+            *(f"source picture left out: {trouble}" for trouble in troubles + strangers),
+            *(
+                f"source picture {one.name} shows {one.faces} faces, the largest is taken: crop it to use another"
+                for one in candidates
+                if one.faces > 1
+            ),
+        ),
     )
 
 
@@ -108,7 +117,7 @@ def _examine(
         if trouble := fitness.trouble(picture, face):
             troubles.append(f"{name} is unfit: {trouble}")
             continue
-        candidates.append(_Candidate(name, picture, face, analyser.embed(picture, [face])[0]))
+        candidates.append(_Candidate(name, picture, face, analyser.embed(picture, [face])[0], len(faces)))
     return candidates, troubles, faceless
 
 
