@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import ceil, floor
 from typing import NamedTuple, cast
 
 import cv2
 import numpy as np
 
-from mien.edit.fields import look_up
+from mien.edit.fields import look_up, resize
 from mien.edit.raster import Floats, Indices, rasterise
 from mien.edit.topology import FACE_POINTS, add_skirt, plane
 from mien.edit.unroll import draw_order
@@ -69,10 +70,10 @@ class Canvas:
 
     def window(self, points: Floats) -> Window:
         """The whole cells around points (n, 2+) in pixels, with a margin; at least one cell."""
-        low, high = (self.to_grid(edge[None])[0] for edge in (points[:, :2].min(axis=0), points[:, :2].max(axis=0)))
-        left, top = (int(np.clip(np.floor(at) - _MARGIN, 0, end - 1)) for at, end in zip(low, self._ends, strict=True))
-        right, bottom = (int(np.ceil(at) + _MARGIN + 1) for at in high)
-        right, bottom = int(np.clip(right, left + 1, self.columns)), int(np.clip(bottom, top + 1, self.rows))
+        low, high = (self.to_grid(edge).tolist() for edge in (points[:, :2].min(axis=0), points[:, :2].max(axis=0)))
+        left, top = (min(max(floor(at) - _MARGIN, 0), end - 1) for at, end in zip(low, self._ends, strict=True))
+        right, bottom = (ceil(at) + _MARGIN + 1 for at in high)
+        right, bottom = min(max(right, left + 1), self.columns), min(max(bottom, top + 1), self.rows)
         return self._window(top, left, bottom, right)
 
     def cells_window(self, top: int, left: int, bottom: int, right: int) -> Window:
@@ -89,7 +90,7 @@ class Canvas:
         return Window((slice(top, bottom), slice(left, right)), (rows, columns))
 
     def to_grid(self, points: Floats) -> Floats:
-        """Pixels (n, 2) to cells."""
+        """Pixels (..., 2) to cells."""
         half = np.float32(0.5)
         return ((points + half) * np.float32(1 / self.step) - half).astype(np.float32)
 
@@ -98,22 +99,24 @@ class Canvas:
         x, y = ((np.arange(count, dtype=np.float32) + 0.5) * self.step - 0.5 for count in self._ends)
         return x.astype(np.float32)[None], y.astype(np.float32)[:, None]
 
-    def shrink(self, picture: Floats) -> Floats:
-        """The patch (height, width, c) averaged over each cell: (rows, columns, c)."""
-        rows, columns = max(self.height // self.step, 1), max(self.width // self.step, 1)
-        inner = picture[: rows * self.step, : columns * self.step]
-        small = cv2.resize(inner, (columns, rows), interpolation=cv2.INTER_AREA)
-        below, beside = self.rows - rows, self.columns - columns
-        if below or beside:
-            small = cv2.copyMakeBorder(small, 0, below, 0, beside, cv2.BORDER_REPLICATE)
-        return cast(Floats, small)
+    def shrink(self, picture: Floats, window: Window) -> Floats:
+        """The patch (height, width, c) averaged over each cell of a window: (rows, columns, c).
+
+        Cells that are not in the window or not wholly on the patch have the values of the nearest one that is.
+        """
+        (top, bottom), (left, right) = ((one.start, one.stop) for one in window.cells)
+        bottom = max(min(bottom, self.height // self.step), top + 1)
+        right = max(min(right, self.width // self.step), left + 1)
+        inner = picture[top * self.step : bottom * self.step, left * self.step : right * self.step]
+        small = cv2.resize(inner, (right - left, bottom - top), interpolation=cv2.INTER_AREA)
+        around = top, self.rows - bottom, left, self.columns - right
+        return cast(Floats, cv2.copyMakeBorder(small, *around, cv2.BORDER_REPLICATE))
 
     def enlarge(self, field: Floats, window: Window) -> Floats:
-        """A grid field of a window at each of its pixels, linear between cells."""
-        rows, columns = field.shape[:2]
-        large = cv2.resize(field, (columns * self.step, rows * self.step), interpolation=cv2.INTER_LINEAR)
+        """A field over a window's cells, in whatever resolution, at each of its pixels: linear between, a new array."""
+        rows, columns = (one.stop - one.start for one in window.cells)
         height, width = window.size
-        return cast(Floats, large[:height, :width])
+        return resize(field, rows * self.step, columns * self.step)[:height, :width]
 
 
 @dataclass(frozen=True, slots=True)

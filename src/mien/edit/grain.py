@@ -29,7 +29,7 @@ _TOLERANCE = 0.9
 """Sharpness of the target over that of the drawing from which on nothing is softened."""
 _ENOUGH = 60
 """Least number of those pixels."""
-_MEASURE, _FOLLOW = 4, 0.4
+_MEASURE, _FOLLOW = 8, 0.64
 """Frames between two measurements, and the share of a new one in the remembered amounts."""
 
 
@@ -61,20 +61,18 @@ class GrainMatch:
         add = np.float32(self._amounts.add)
         return add + (1 - add) * unknown
 
-    def apply(self, drawn: Floats, target: Floats, share: Floats) -> None:
-        """Match `drawn` to `target`, in place.
+    def apply(self, drawn: Floats, detail: Floats, share: Floats) -> None:
+        """Match what is drawn to the target, in place.
 
         Args:
             drawn: (height, width, 4) RGB that is drawn.
-            target: (height, width, 4) the target there.
+            detail: (height, width) the target's finest band of lightness.
             share: (height, width) see `share`.
         """
         self._age += 1
-        change = _finest(target)
-        height, width = change.shape
-        busy = cast(Floats, cv2.blur(halved(np.abs(change)), (_PATCH, _PATCH)))
+        busy = cast(Floats, cv2.blur(halved(np.abs(detail)), (_PATCH, _PATCH)))
         quiet = np.clip(2 - busy * np.float32(1 / max(_STRUCTURE * self._grain, 1e-6)), 0, 1)
-        change *= resize(quiet, height, width)
+        change = detail * resize(quiet, *detail.shape)
         change *= share
         if self._amounts.soften > 0:
             change -= np.float32(self._amounts.soften) * _finest(drawn)

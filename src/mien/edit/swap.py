@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from mien.edit import light, mask, shape, topology, warp
 from mien.edit.canvas import Canvas, Drawn, Window, draw
-from mien.edit.fields import as_rgb, as_rgba, gaussian, look_up, smoothstep
+from mien.edit.fields import as_rgb, as_rgba, gaussian, look_up, resize, smoothstep
 from mien.edit.grain import GrainMatch
 from mien.edit.occlusion import FaceCover
 from mien.edit.raster import Floats
@@ -30,6 +30,8 @@ _LEAST_FACING = 0.12
 """Facing under which the target's outline counts as seen no less squarely."""
 _ACROSS = 0.85
 """Part of the texture plane's width that a face takes up."""
+_FINER = 1.25
+"""Pixels for each texel in a drawing that is enlarged afterwards: nothing is lost then."""
 _TRACKS = 32
 """Tracks remembered at most, 0.3 MB each."""
 
@@ -80,17 +82,18 @@ class GeometricSwap:
         back = target[:, :2] - result[:, :2]
         drawn = draw(canvas, window, result, facing, back)
         shift = warp.displacement(canvas, window, drawn, target, result, back)
-        edited = as_rgba(patch)
-        warp.move(canvas, edited, *shift)
+        moved = warp.move(canvas, as_rgba(patch), *shift, window)
 
-        small = canvas.shrink(patch)
+        small = canvas.shrink(patch, canvas.window(np.concatenate([result, add_skirt(target)])))
         cover = track.cover.update(*_unrolled(canvas, small, target, facing))
         background = np.ascontiguousarray(warp.move_small(canvas, small, *shift)[window.cells])
         look = self._look(drawn, background, cover, _width(result) / canvas.step)
         nearer = [points - origin for points in _nearer(face, others)]
         look = look._replace(opacity=look.opacity * np.float32(face.fade))
-        self._paint(edited, canvas, window, look, result, nearer, track.grain)
-        return as_rgb(edited)
+        self._paint(moved, canvas, window, look, result, nearer, track.grain)
+        edited = patch.copy()
+        edited[moved.window.pixels] = as_rgb(moved.picture)
+        return edited
 
     def _remember(self, face: TrackedFace) -> _Track:
         """What is known of the face's track; the tracks used last are kept."""
@@ -134,7 +137,7 @@ class GeometricSwap:
 
     def _paint(
         self,
-        edited: Floats,
+        moved: warp.Moved,
         canvas: Canvas,
         window: Window,
         look: _Look,
@@ -142,29 +145,40 @@ class GeometricSwap:
         nearer: Sequence[Floats],
         grain: GrainMatch,
     ) -> None:
-        """Draw the source's face into `edited` (height, width, 4)."""
+        """Draw the source's face into what was moved, in place."""
         face_width, corner = _width(result), np.append(window.corner, np.float32(0))
         opacity = canvas.enlarge(look.opacity, window)
         opacity *= mask.outline(*window.size, result - corner, face_width)
         mask.cut_holes(opacity, result - corner, face_width)
         mask.hide_behind(opacity, face_width, [points - corner for points in nearer])
 
-        level = self._level(face_width)
-        side, half = np.float32(level.shape[0]), np.float32(0.5)
-        u, v = (canvas.enlarge(field * side - half, window) for field in (look.drawn.u, look.drawn.v))
-        painted = look_up(level, u, v)
-        painted *= canvas.enlarge(look.factor, window)
-        painted += canvas.enlarge(look.base, window)
+        painted = self._drawing(look, window, canvas, face_width)
         if look.grey:
             painted = as_rgba(cast(Floats, cv2.cvtColor(painted, cv2.COLOR_RGBA2GRAY)))
-        view = edited[window.pixels]
+        part = moved.part(window)
+        view = moved.picture[part]
         if grain.due:
             plain, parts = (canvas.enlarge(one, window) for one in (look.plain, look.parts))
             grain.measure(painted, view, plain * opacity, parts)
-        grain.apply(painted, view, canvas.enlarge(grain.share(look.unknown), window))
+        grain.apply(painted, moved.detail[part], canvas.enlarge(grain.share(look.unknown), window))
         painted -= view
         painted *= as_rgba(opacity)
         view += painted
+
+    def _drawing(self, look: _Look, window: Window, canvas: Canvas, face_width: float) -> Floats:
+        """The source in its new light at each pixel of a window (height, width, 4); drawn no finer than its texture."""
+        level = self._level(face_width)
+        texels = canvas.step * level.shape[0] * _ACROSS / face_width
+        pixels = min(int(np.ceil(_FINER * texels)), canvas.step)
+        height, width = (pixels * count for count in look.drawn.u.shape)
+        side, half = np.float32(level.shape[0]), np.float32(0.5)
+        u, v = (resize(field * side - half, height, width) for field in (look.drawn.u, look.drawn.v))
+        painted = look_up(level, u, v)
+        painted *= resize(look.factor, height, width)
+        painted += resize(look.base, height, width)
+        if pixels < canvas.step:
+            return canvas.enlarge(painted, window)
+        return painted[: window.size[0], : window.size[1]]
 
     def _level(self, across: float) -> Floats:
         """The texture (side, side, 4) with at least about as many texels across the face as there are pixels."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import cast
+from typing import NamedTuple, cast
 
 import cv2
 import numpy as np
@@ -110,14 +110,35 @@ def _window(canvas: Canvas, target: Floats) -> Floats:
     return smoothstep(2 * canvas.step, 2 * canvas.step + reach, border)
 
 
-def move(canvas: Canvas, picture: Floats, shift_x: Floats, shift_y: Floats) -> None:
-    """Take every pixel of the picture (height, width, 4) from where the displacement says, in place.
+class Moved(NamedTuple):
+    """A part of the picture with its pixels in their new places."""
+
+    window: Window
+    picture: Floats
+    """(height, width, 4)"""
+    detail: Floats
+    """(height, width) the finest band of its lightness."""
+
+    def part(self, window: Window) -> tuple[slice, slice]:
+        """Where a window of the canvas lies in this part."""
+        (top, left), (rows, columns) = (one.start for one in self.window.pixels), window.pixels
+        return slice(rows.start - top, rows.stop - top), slice(columns.start - left, columns.stop - left)
+
+
+def move(canvas: Canvas, picture: Floats, shift_x: Floats, shift_y: Floats, window: Window) -> Moved:
+    """Take pixels from where the displacement says: all that move, and all of a window.
 
     Pixels that do not move stay as they are, bit for bit.
+
+    Args:
+        canvas: The patch.
+        picture: (height, width, 4) what is on it.
+        shift_x: (rows, columns) pixels.
+        shift_y: As `shift_x`.
+        window: What is wanted in any case.
     """
     moving = (shift_x != 0) | (shift_y != 0)
-    if not moving.any():
-        return
+    moving[window.cells] = True
     rows, columns = np.flatnonzero(moving.any(axis=1)), np.flatnonzero(moving.any(axis=0))
     window = canvas.cells_window(rows[0] - 1, columns[0] - 1, rows[-1] + 2, columns[-1] + 2)
     x, y = (canvas.enlarge(np.ascontiguousarray(one[window.cells]), window) for one in (shift_x, shift_y))
@@ -127,8 +148,10 @@ def move(canvas: Canvas, picture: Floats, shift_x: Floats, shift_y: Floats) -> N
     y += down[:, None]
     taken = look_up(picture, x, y)
     grey = cv2.cvtColor(taken, cv2.COLOR_RGBA2GRAY)
-    lost *= cv2.subtract(grey, cv2.GaussianBlur(grey, (3, 3), 0))
-    cv2.add(taken, as_rgba(lost), dst=picture[window.pixels])
+    detail = cast(Floats, cv2.subtract(grey, cv2.GaussianBlur(grey, (3, 3), 0)))
+    lost *= detail
+    taken += as_rgba(lost)
+    return Moved(window, taken, detail)
 
 
 def _between(places: Floats) -> Floats:
