@@ -32,7 +32,7 @@ TURN = OneEuro(min_cutoff_hz=3.0, gain=12.0, speed_cutoff_hz=8.0, lead=0.9)
 SHAPE = OneEuro(min_cutoff_hz=2.0, gain=80.0, speed_cutoff_hz=15.0, rest_speed=0.12, lead=0.3)
 """Landmarks in the face's own coordinates, in face widths."""
 
-SLOW = 0.12
+SLOW = 0.16
 """Share of the network's word in a frame where flow carries the face; larger in a track's first frames. By frames and
 not by time, so that a track is warm after a dozen whatever the frame rate."""
 FAST = 0.8
