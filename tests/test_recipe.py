@@ -230,7 +230,7 @@ class TestFiles:
             ("a.json", b"target = 'x'", "is not valid JSON"),
             ("a.json", b"[1]", "holds no fields"),
             ("a.json", b"[" * 100_000, "is not valid JSON"),
-            ("a.toml", b"\xff\xfe", "cannot read the recipe"),
+            ("a.toml", b"\xff\xfe", "is no recipe: it is not text"),
         ],
     )
     def test_a_file_that_is_no_recipe(self, tmp_path: Path, name: str, content: bytes, message: str) -> None:

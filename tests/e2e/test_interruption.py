@@ -117,6 +117,7 @@ def test_a_full_disk_is_a_clear_error_and_finished_parts_stay(
     )
     assert "UnwritableError" in run.stderr.splitlines()[-1]
     assert "out.mp4" in run.stderr.splitlines()[-1]
+    assert "all parts are kept" in run.stderr.splitlines()[-1]
     assert not (tmp_path / "out.mp4").exists()
 
     report = runner.run(dataclasses.replace(recipe, resume=True))

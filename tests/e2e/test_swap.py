@@ -190,6 +190,8 @@ def test_a_swapper_edits_the_frames_of_a_stream(material: Path) -> None:
         assert np.array_equal(swapper.frame(frames[0]), results[0])
         with pytest.raises(UsageError, match="float64"):
             swapper.frame(np.zeros((10, 10, 3)))
+        with pytest.raises(UsageError, match="got str"):
+            swapper.frame("a.jpg")  # pyright: ignore[reportArgumentType]
 
 
 def test_a_swapper_does_whole_targets(tmp_path: Path) -> None:

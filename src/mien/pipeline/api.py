@@ -183,8 +183,7 @@ class Swapper:
         Raises:
             UsageError: the array has another shape or type.
         """
-        if picture.ndim != 3 or picture.shape[2] != 3 or picture.dtype != np.uint8 or 0 in picture.shape:
-            raise UsageError(f"a frame is RGB uint8 (height, width, 3), got {picture.dtype} {picture.shape}")
+        _check_frame(picture)
         if self._live is None:
             self._live = LiveScene(self._scene())
         return self._live.edit(picture)
@@ -215,3 +214,10 @@ def _names(sources: Sources) -> tuple[str, ...]:
 def _recipe(options: dict[str, Any], **fields: Any) -> Recipe:
     plain = {name: os.fspath(value) if isinstance(value, os.PathLike) else value for name, value in fields.items()}
     return Recipe.from_mapping({**options, **plain})
+
+
+def _check_frame(picture: object) -> None:
+    if not isinstance(picture, np.ndarray):
+        raise UsageError(f"a frame is a NumPy array, RGB uint8 (height, width, 3), got {type(picture).__name__}")
+    if picture.ndim != 3 or picture.shape[2] != 3 or picture.dtype != np.uint8 or 0 in picture.shape:
+        raise UsageError(f"a frame is RGB uint8 (height, width, 3), got {picture.dtype} {picture.shape}")

@@ -11,7 +11,7 @@ from typing import Any
 
 import mien
 from mien.engine.memory import trim_heap
-from mien.errors import Interrupted, NoFaceError
+from mien.errors import Interrupted, NoFaceError, UnwritableError
 from mien.faces.people import People, Sample, tell_apart
 from mien.faces.track import Tracker
 from mien.media.encoding import Encoding, choose_encoding
@@ -170,8 +170,11 @@ class _VideoJob:
                 return
         with job.stage("join", "writing the output"):
             paths = [self.checkpoint.packets_path(segment) for segment in made]
-            for warning in join(self.source, paths, recipe.output, audio=recipe.audio):
-                job.report.warn(warning)
+            try:
+                for warning in join(self.source, paths, recipe.output, audio=recipe.audio):
+                    job.report.warn(warning)
+            except UnwritableError as error:
+                raise UnwritableError(f"{error}; all parts are kept for a run with 'resume'") from error
 
     def _is_finished(self, segment: Segment) -> bool:
         return usable(self.checkpoint.packets_path(segment), self.encoding)

@@ -23,9 +23,10 @@ def load_fields(path: str | Path) -> dict[str, Any]:
     path = Path(path)
     try:
         text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise UnreadableError(f"cannot read the recipe {path}: {reason}") from error
+    except UnicodeDecodeError as error:
+        raise UnreadableError(f"{path} is no recipe: it is not text, but a recipe is TOML or JSON in UTF-8") from error
+    except OSError as error:
+        raise UnreadableError(f"cannot read the recipe {path}: {error.strerror}") from error
     try:
         fields = json.loads(text) if is_json(path) else tomllib.loads(text)
     except (ValueError, RecursionError) as error:
