@@ -272,7 +272,7 @@ def main() -> None:
     clip = talking_clip(*SIZE, 6)
     results: dict[str, Any] = {"engines": {name: metadata.version(name) for name in ("openvino", "onnxruntime")}}
     results["host"] = host_work(clip, 30, 150)
-    results["end_to_end"] = against_reference(clip, 24 if full else 8, 8 if full else 4, 3 if full else 1)
+    results["end_to_end"] = against_reference(clip, 24 if full else 8, 8 if full else 4, 3 if full else 2)
     results["boost"] = boost("bf16")
     results["jobs"] = jobs_together(clip, 8 if full else 3)
     save("neural", results)
