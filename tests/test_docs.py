@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+import readme_figures
 from mien.cli import find_command
 from mien.recipe import Recipe
 
@@ -84,3 +85,8 @@ def test_links_lead_somewhere(document: Path) -> None:
     for link in re.findall(r"\]\(([^)#]+)[^)]*\)", document.read_text(encoding="utf-8")):
         if "://" not in link:
             assert (document.parent / link).exists(), f"{document.name} links to {link}"
+
+
+def test_the_figures_of_the_readme_are_those_of_the_benchmarks() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert readme_figures.replaced(text) == text
