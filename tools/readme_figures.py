@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import textwrap
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -24,6 +25,11 @@ def row(label: str, *cells: object) -> str:
     return "| " + " | ".join([label, *map(str, cells)]) + " |"
 
 
+def paragraph(*parts: str) -> str:
+    """Text in lines of the README's width."""
+    return textwrap.fill(" ".join(parts), 120)
+
+
 def figures() -> str:
     """The section's text."""
     speed, start, memory, quality = (load(name) for name in ("speed", "cold_start", "memory", "quality"))
@@ -34,9 +40,11 @@ def figures() -> str:
         return row(label, *(figure(runs[f"{size} {preset}"]) for size in SIZES))
 
     lines = [
-        f"Measured on {machine['cores']} cores ({', '.join(machine['capabilities'])}) on {speed['measured']}, with clips "
-        f"of one face; medians of {speed['repeats']} runs. The plain transcode decodes and encodes the same clip with the "
-        "same settings and does nothing else.",
+        paragraph(
+            f"Measured on {machine['cores']} cores ({', '.join(machine['capabilities'])}) on {speed['measured']}, with",
+            f"clips of one face; medians of {speed['repeats']} runs. The plain transcode decodes and encodes the same clip",
+            "with the same settings and does nothing else.",
+        ),
         "",
         row("", *SIZES),
         row("---", *["---"] * len(SIZES)),
@@ -60,8 +68,10 @@ def figures() -> str:
             "seconds from a cold start to the first frame", *(f"{start[f'first_frame_{size}_s']:.1f}" for size in SIZES)
         ),
         "",
-        f"`mien --help` answers in {start['help_s']} s. Over {memory['minutes_of_video']} minutes of 1080p the "
-        f"resident size grows by {memory['growth_percent']} % ({memory['growth']}).",
+        paragraph(
+            f"`mien --help` answers in {start['help_s']:.2f} s. Over {memory['minutes_of_video']} minutes of 1080p the",
+            f"resident size grows by {memory['growth_percent']} % ({memory['growth']}).",
+        ),
         "",
         "Quality, by the bundled networks (two pictures of one person are under 0.60):",
         "",
@@ -86,9 +96,11 @@ def figures() -> str:
     )
     lines += [
         "",
-        f"In {len(clips)} animated clips the face changes along its motion {flicker:.2f} times as much as the target's "
-        f"and its landmarks tremble {jitter:.2f} times as much; the openness of eyes and mouth follows the target's with "
-        f"correlations of {eyes:.2f} and {mouth:.2f}.",
+        paragraph(
+            f"In {len(clips)} animated clips the face changes along its motion {flicker:.2f} times as much as the",
+            f"target's and its landmarks tremble {jitter:.2f} times as much; the openness of eyes and mouth follows the",
+            f"target's with correlations of {eyes:.2f} and {mouth:.2f}.",
+        ),
     ]
     return "\n".join(lines) + "\n"
 
