@@ -42,8 +42,8 @@ def figures() -> str:
     lines = [
         paragraph(
             f"Measured on {machine['cores']} cores ({', '.join(machine['capabilities'])}) on {speed['measured']}, with",
-            f"clips of one face; medians of {speed['repeats']} runs. The plain transcode decodes and encodes the same clip",
-            "with the same settings and does nothing else.",
+            f"clips of one face; medians of {speed['repeats']} runs. The plain transcode decodes and encodes",
+            "the same clip with the same settings and does nothing else.",
         ),
         "",
         row("", *SIZES),
@@ -98,8 +98,8 @@ def figures() -> str:
         "",
         paragraph(
             f"In {len(clips)} animated clips the face changes along its motion {flicker:.2f} times as much as the",
-            f"target's and its landmarks tremble {jitter:.2f} times as much; the openness of eyes and mouth follows the",
-            f"target's with correlations of {eyes:.2f} and {mouth:.2f}.",
+            f"target's and its landmarks tremble {jitter:.2f} times as much; the openness of eyes and mouth",
+            f"follows the target's with correlations of {eyes:.2f} and {mouth:.2f}.",
         ),
     ]
     return "\n".join(lines) + "\n"
