@@ -27,6 +27,13 @@ _SOFTEST = 0.85
 """Largest part of the finest band that is taken away."""
 _TOLERANCE = 0.9
 """Sharpness of the target over that of the drawing from which on nothing is softened."""
+_SKIN_BAND = 0.005
+_WIDEST_SKIN_BAND = 1.2
+"""Blur that splits off the fine detail of skin: in widths of the face, and pixels at most. Wider wrinkles stay."""
+_SKIN_TOLERANCE = 1.15
+"""Fine detail of the drawn skin over that of the target's that is left as it is."""
+_SMOOTHEST = 0.9
+"""Largest part of that detail that is taken away."""
 _ENOUGH = 60
 """Least number of those pixels."""
 _MEASURE, _FOLLOW = 8, 0.64
@@ -34,12 +41,14 @@ _MEASURE, _FOLLOW = 8, 0.64
 
 
 class Amounts(NamedTuple):
-    """What to do to the finest band of detail."""
+    """What to do to the finest detail."""
 
     soften: float
     """Part of the drawn band that is taken away, 0..1."""
     add: float
     """Part of the target's grain that is put on top, 0..1."""
+    smooth: float
+    """Part of the drawn skin's fine detail that is taken away, 0..1."""
 
 
 class GrainMatch:
@@ -48,7 +57,7 @@ class GrainMatch:
     def __init__(self) -> None:
         self._age = 0
         self._measured = False
-        self._amounts = Amounts(0.0, 0.0)
+        self._amounts = Amounts(0.0, 0.0, 0.0)
         self._grain = 0.0
 
     @property
@@ -56,18 +65,25 @@ class GrainMatch:
         """Whether it is time to measure again."""
         return self._age % _MEASURE == 0
 
+    @property
+    def smooths(self) -> bool:
+        """Whether fine detail of skin is taken away."""
+        return self._amounts.smooth > 0
+
     def share(self, unknown: Floats) -> Floats:
         """How much of the target's grain is carried, given where the drawing has no detail of its own (0..1)."""
         add = np.float32(self._amounts.add)
         return add + (1 - add) * unknown
 
-    def apply(self, drawn: Floats, detail: Floats, share: Floats) -> None:
+    def apply(self, drawn: Floats, detail: Floats, share: Floats, parts: Floats | None, face_width: float) -> None:
         """Match what is drawn to the target, in place.
 
         Args:
             drawn: (height, width, 4) RGB that is drawn.
             detail: (height, width) the target's finest band of lightness.
             share: (height, width) see `share`.
+            parts: (height, width) 0..1 where eyes, brows and mouth are, not smoothed as skin is; needed if `smooths`.
+            face_width: pixels.
         """
         self._age += 1
         busy = cast(Floats, cv2.blur(halved(np.abs(detail)), (_PATCH, _PATCH)))
@@ -75,17 +91,20 @@ class GrainMatch:
         change = detail * resize(quiet, *detail.shape)
         change *= share
         if self._amounts.soften > 0:
-            change -= np.float32(self._amounts.soften) * _finest(drawn)
+            change -= np.float32(self._amounts.soften) * _fine(drawn, _SIGMAS[0])
+        if parts is not None and self.smooths:
+            change -= np.float32(self._amounts.smooth) * (1 - parts) * _fine(drawn, _skin_sigma(face_width))
         cv2.add(drawn, as_rgba(change), dst=drawn)
 
-    def measure(self, drawn: Floats, target: Floats, skin: Floats, parts: Floats) -> None:
+    def measure(self, drawn: Floats, target: Floats, skin: Floats, parts: Floats, face_width: float) -> None:
         """Look at both pictures and adapt the amounts.
 
         Args:
             drawn: (height, width, 4) RGB that is drawn.
             target: (height, width, 4) the target there.
-            skin: (height, width) 0..1 where both are plain, uncovered skin: there the grain is measured.
+            skin: (height, width) 0..1 where both are plain, uncovered skin: there grain and fine detail are measured.
             parts: (height, width) 0..1 where eyes, brows and mouth are: there the sharpness is measured.
+            face_width: pixels.
         """
         where = skin[::_SPARSE, ::_SPARSE] > 0.5
         if np.count_nonzero(where) < _ENOUGH:
@@ -95,9 +114,11 @@ class GrainMatch:
         our_sharpness = _size(ours, parts) / max(_size(our_coarse, parts), 1e-6)
         their_sharpness = _size(theirs, parts) / max(_size(their_coarse, parts), 1e-6)
         soften = float(np.clip(1 - their_sharpness / max(_TOLERANCE * our_sharpness, 1e-6), 0, _SOFTEST))
+        our_detail, their_detail = (_size(_fine(one, _skin_sigma(face_width)), skin) for one in (drawn, target))
+        smooth = float(np.clip(1 - _SKIN_TOLERANCE * their_detail / max(our_detail, 1e-6), 0, _SMOOTHEST))
         # Independent grain adds up in squares.
         left = (1 - soften) * our_grain / max(their_grain, 1e-6)
-        now = Amounts(soften, float(np.sqrt(max(1 - left * left, 0))))
+        now = Amounts(soften, float(np.sqrt(max(1 - left * left, 0))), smooth)
         share = _FOLLOW if self._measured else 1.0
         self._amounts = Amounts(*(old + share * (new - old) for old, new in zip(self._amounts, now, strict=True)))
         self._grain += share * (their_grain - self._grain)
@@ -111,10 +132,15 @@ def _bands(picture: Floats) -> tuple[Floats, Floats]:
     return grey - fine, fine - coarse
 
 
-def _finest(picture: Floats) -> Floats:
-    """The finest band of lightness."""
+def _skin_sigma(face_width: float) -> float:
+    """Blur, in pixels, that splits off the fine detail of a face's skin."""
+    return min(max(_SKIN_BAND * face_width, 0.1), _WIDEST_SKIN_BAND)
+
+
+def _fine(picture: Floats, sigma: float) -> Floats:
+    """What a blur takes from lightness."""
     grey = cast(Floats, cv2.cvtColor(picture, cv2.COLOR_RGBA2GRAY))
-    return cast(Floats, cv2.subtract(grey, cv2.GaussianBlur(grey, (0, 0), _SIGMAS[0])))
+    return cast(Floats, cv2.subtract(grey, cv2.GaussianBlur(grey, (0, 0), sigma)))
 
 
 def _size(band: Floats, weight: Floats) -> float:

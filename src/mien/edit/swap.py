@@ -157,10 +157,11 @@ class GeometricSwap:
             painted = as_rgba(cast(Floats, cv2.cvtColor(painted, cv2.COLOR_RGBA2GRAY)))
         part = moved.part(window)
         view = moved.picture[part]
-        if grain.due:
-            plain, parts = (canvas.enlarge(one, window) for one in (look.plain, look.parts))
-            grain.measure(painted, view, plain * opacity, parts)
-        grain.apply(painted, moved.detail[part], canvas.enlarge(grain.share(look.unknown), window))
+        parts = canvas.enlarge(look.parts, window) if grain.due or grain.smooths else None
+        if parts is not None and grain.due:
+            grain.measure(painted, view, canvas.enlarge(look.plain, window) * opacity, parts, face_width)
+        share = canvas.enlarge(grain.share(look.unknown), window)
+        grain.apply(painted, moved.detail[part], share, parts, face_width)
         painted -= view
         painted *= as_rgba(opacity)
         view += painted
