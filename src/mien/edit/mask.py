@@ -14,7 +14,7 @@ from mien.edit.raster import Floats
 from mien.edit.regions import polygon
 from mien.faces import mesh
 
-_EDGE = 0.03
+_EDGE = 0.025
 """Sigma of the outline's soft edge, in face widths; all of the edge lies inside the outline."""
 _HOLE = 0.004
 """Sigma of the soft rim of eyes and mouth, in face widths."""
