@@ -24,7 +24,7 @@ from mien.pipeline.scene import FaceEdit, Scene
 from mien.pipeline.tally import Tally
 
 REHEARSAL_FRAMES = 12
-"""Frames before a segment that its follower and effects see: the One Euro filter and the smoothing of colour and shape
+"""Frames before a segment that its follower and effects see: the landmark filter and the smoothing of colour and shape
 have forgotten their start after about ten frames."""
 
 
