@@ -34,6 +34,7 @@ def recipes(draw: st.DrawFn, names: st.SearchStrategy[str] = names) -> Recipe:
     )
     start, end = sorted(draw(st.lists(st.integers(0, 10**6), min_size=2, max_size=2, unique=True)))
     unit = draw(st.sampled_from(["{}f", "{}", "{}.5", "1:{}"]))
+    certificate = draw(st.none() | names)
     positive = {"allow_nan": False, "allow_infinity": False, "exclude_min": True, "min_value": 0}
     fields: dict[str, st.SearchStrategy[Any]] = {
         "target": names,
@@ -70,6 +71,12 @@ def recipes(draw: st.DrawFn, names: st.SearchStrategy[str] = names) -> Recipe:
         "memory_budget": names,
         "device": names,
         "precision": st.sampled_from(["auto", "fp32", "bf16", "fp16", "int8"]),
+        "marks": st.sampled_from(["none", "metadata", "all"]),
+        "label": st.sampled_from(["none", "en", "zh"]),
+        "producer": st.from_regex(r"[ !#-\[\]-~]+", fullmatch=True),
+        "consent": st.none() | names,
+        "certificate": st.just(certificate),
+        "private_key": st.just(certificate),
         "segment_seconds": st.floats(1, 1e300),
         "resume": st.booleans(),
         "overwrite": st.booleans(),
@@ -160,6 +167,11 @@ class TestPlainData:
         ({"reference_distance": 0}, "reference_distance = 0: give a distance above 0"),
         ({"audio": "louder"}, "audio = 'louder': give keep or none"),
         ({"precision": "fp64"}, "precision = 'fp64': give auto, fp32, bf16, fp16 or int8"),
+        ({"marks": "some"}, "marks = 'some': give none, metadata or all"),
+        ({"label": "fr"}, "label = 'fr': give none, en or zh"),
+        ({"producer": 'the "best"'}, "producer = .*: give ASCII characters, none of them a quote or backslash"),
+        ({"producer": "é"}, "give ASCII characters"),
+        ({"certificate": "c.pem"}, "'certificate' and 'private_key' belong together"),
         ({"segment_seconds": 0.5}, "segment_seconds = 0.5: give at least 1 second"),
         ({"segment_seconds": float("inf")}, "'segment_seconds' must be a finite number"),
         ({"price_per_hour": -1}, "price_per_hour = -1: give 0 or more"),

@@ -52,6 +52,12 @@ GIVEN = {
     "memory_budget": ([*PLAIN, "--memory-budget", "4GiB"], "4GiB"),
     "device": ([*PLAIN, "--device", "gpu"], "gpu"),
     "precision": ([*PLAIN, "--precision", "fp32"], "fp32"),
+    "marks": ([*PLAIN, "--marks", "metadata"], "metadata"),
+    "label": ([*PLAIN, "--label", "zh"], "zh"),
+    "producer": ([*PLAIN, "--producer", "Studio 5"], "Studio 5"),
+    "consent": ([*PLAIN, "--consent", "c-17"], "c-17"),
+    "certificate": ([*PLAIN, "--certificate", "c.pem", "--private-key", "k.pem"], "c.pem"),
+    "private_key": ([*PLAIN, "--certificate", "c.pem", "--private-key", "k.pem"], "k.pem"),
     "segment_seconds": ([*PLAIN, "--segment-seconds", "5"], 5.0),
     "resume": ([*PLAIN, "--resume"], True),
     "overwrite": ([*PLAIN, "--overwrite"], True),
@@ -59,6 +65,9 @@ GIVEN = {
     "price_per_hour": ([*PLAIN, "--price-per-hour", "1.25"], 1.25),
 }
 """Field -> a command line that sets it, and the value it sets."""
+
+TOGETHER = ("certificate", "private_key")
+"""Fields of which none goes without the others."""
 
 
 def parse(arguments):
@@ -81,6 +90,8 @@ def test_an_option_sets_its_field_and_no_other(name):
     recipe = recipe_of(*arguments)
     assert getattr(recipe, name) == value
     required = {"target": "clip.mp4", "output": "out.mp4", "sources": () if name == "map" else ("me.jpg",)}
+    if name in TOGETHER:
+        required |= {other: GIVEN[other][1] for other in TOGETHER}
     assert recipe == Recipe(**{**required, name: value})
 
 

@@ -87,6 +87,14 @@ def add_job_arguments(parser: argparse.ArgumentParser) -> None:
     _add(audio, "--no-audio", dest="audio", action="store_const", const="none", help="leave the sound out")
     _add(encoding, "--overwrite", action=argparse.BooleanOptionalAction, help="replace an output that exists")
 
+    marks = parser.add_argument_group("how the result is marked as made")
+    _add(marks, "--marks", metavar="M", help="none, metadata (signed), or all: the watermark as well (none)")
+    _add(marks, "--label", metavar="LANGUAGE", help="text that everyone sees in a corner: none, en or zh (none)")
+    _add(marks, "--producer", metavar="NAME", help="who answers for the result, in the metadata (mien)")
+    _add(marks, "--consent", metavar="ID", help="consent record that permits the job")
+    _add(marks, "--certificate", metavar="PEM", help="signer's certificate and its issuers (this installation's own)")
+    _add(marks, "--private-key", metavar="PEM", help="key of the certificate")
+
     run = parser.add_argument_group("how it runs")
     _add(run, "--device", help="auto, cpu, gpu, cuda:0, tensorrt:0, ... (auto)")
     _add(run, "--precision", help="auto, fp32, bf16, fp16 or int8 (auto)")

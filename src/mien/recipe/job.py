@@ -97,6 +97,18 @@ class Recipe:
     """`auto`, `cpu`, `gpu`, `cuda:0`, `tensorrt:0`, ..."""
     precision: str = "auto"
     """`auto`, `fp32`, `bf16`, `fp16` or `int8`."""
+    marks: Literal["none", "metadata", "all"] = "none"
+    """What says that the result is made: `metadata` (signed), or `all`, the invisible watermark as well."""
+    label: Literal["none", "en", "zh"] = "none"
+    """Language of a text that everyone sees in a corner."""
+    producer: str = "mien"
+    """Who answers for the result, as the metadata names them."""
+    consent: str | None = None
+    """Id of the consent record that permits the job."""
+    certificate: str | None = None
+    """PEM file with the signer's certificate, its issuers after it; None = one made for this installation."""
+    private_key: str | None = None
+    """PEM file with the certificate's key."""
     segment_seconds: float = 10.0
     """Length of the independent parts a video is processed in."""
     resume: bool = False

@@ -67,6 +67,12 @@ def _range_problems(recipe: Recipe) -> Iterator[str]:
         yield f"licence_profile = '{recipe.licence_profile}': give any, non-commercial or commercial"
     if recipe.precision not in ("auto", "fp32", "bf16", "fp16", "int8"):
         yield f"precision = '{recipe.precision}': give auto, fp32, bf16, fp16 or int8"
+    if recipe.marks not in ("none", "metadata", "all"):
+        yield f"marks = '{recipe.marks}': give none, metadata or all"
+    if recipe.label not in ("none", "en", "zh"):
+        yield f"label = '{recipe.label}': give none, en or zh"
+    if not re.fullmatch(r"[ !#-\[\]-~]+", recipe.producer):
+        yield f"producer = {recipe.producer!r}: give ASCII characters, none of them a quote or backslash"
     if recipe.segment_seconds < 1:
         yield f"segment_seconds = {recipe.segment_seconds}: give at least 1 second"
     if recipe.price_per_hour is not None and recipe.price_per_hour < 0:
@@ -79,6 +85,8 @@ def _conflicts(recipe: Recipe) -> Iterator[str]:
     # Some networks were trained for one person and need no picture of them.
     if not recipe.map and not recipe.sources and "swap" in recipe.effects and recipe.swapper == GEOMETRIC:
         yield "no source picture: name at least one in 'sources'"
+    if (recipe.certificate is None) != (recipe.private_key is None):
+        yield "'certificate' and 'private_key' belong together: give both, or none for this installation's own"
     start = Position.parse(recipe.start) if recipe.start is not None else None
     end = Position.parse(recipe.end) if recipe.end is not None else None
     if start and end:
@@ -141,6 +149,12 @@ _TYPES: dict[str, _Kind] = {
     "memory_budget": _TEXT,
     "device": _TEXT,
     "precision": _TEXT,
+    "marks": _TEXT,
+    "label": _TEXT,
+    "producer": _TEXT,
+    "consent": _OPTIONAL_TEXT,
+    "certificate": _OPTIONAL_TEXT,
+    "private_key": _OPTIONAL_TEXT,
     "segment_seconds": _NUMBER,
     "resume": _FLAG,
     "overwrite": _FLAG,
