@@ -67,6 +67,7 @@ def test_amounts_read_back_as_no_less_and_hardly_more(count: int):
     assert count <= again <= count * 1.1 + 1
 
 
+@pytest.mark.alone
 @linux
 def test_the_process_meter_sees_pages_come_and_go():
     meter = ProcessMeter()

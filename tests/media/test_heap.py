@@ -18,6 +18,7 @@ def resident_megabytes() -> float:
     return int(Path("/proc/self/statm").read_text().split()[1]) * 4096 / 1e6
 
 
+@pytest.mark.alone
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_segments_do_not_pile_up(tmp_path: Path) -> None:
     video = VideoSource(clip(tmp_path / "a.mp4", *h264(), size="1280x720"))

@@ -51,6 +51,7 @@ def test_work_is_processor_time() -> None:
     assert spent <= fill(meter, []).cpu_seconds < spent + 5
 
 
+@pytest.mark.alone
 def test_the_peak_is_that_of_the_run() -> None:
     meter = Meter([])
     before = peak_memory_bytes()
