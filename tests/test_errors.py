@@ -17,7 +17,7 @@ def drawn_tree() -> dict[str, tuple[int, int | None]]:
     drawn: dict[str, tuple[int, int | None]] = {}
     for line in inspect.getdoc(errors).splitlines():  # type: ignore[union-attr]
         words = line.replace("│", " ").replace("├──", "   ").replace("└──", "   ").split()
-        if words and words[0].endswith(("Error", "Interrupted")) and line.startswith("    "):
+        if words and words[0].endswith(("Error", "Interrupted", "Refused")) and line.startswith("    "):
             depth = (len(line) - len(line.lstrip(" │├└─"))) // 4 - 1
             drawn[words[0]] = (depth, int(words[-1]) if words[-2:-1] == ["exit"] else None)
     return drawn

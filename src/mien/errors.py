@@ -4,6 +4,8 @@
     ├── UsageError             a call that makes no sense                    exit 2
     │   └── RecipeError        a recipe that does not hold together
     ├── PolicyError            refused by policy                             exit 3
+    │   ├── ContentRefused     what is shown is not to be worked on
+    │   └── ConsentError       whoever is shown has not agreed, or has been barred
     ├── Interrupted            stopped by the user, finished parts are kept  exit 4
     └── JobError               the work could not be done                    exit 1
         ├── MediaError         a file that cannot be read or written
@@ -14,7 +16,8 @@
         │   ├── NoFaceError
         │   └── UnfitSourceError
         ├── ModelError         a network that is missing or not what it says
-        └── EngineError        an engine, device or precision that is not there
+        ├── EngineError        an engine, device or precision that is not there
+        └── InstallationError  a part of mien itself that is missing or of another version
 
 Every message says what was given, what is wrong and what to do.
 """
@@ -40,6 +43,25 @@ class PolicyError(MienError):
     """The job is refused by policy."""
 
     exit_code = 3
+    problem = "policy_refused"
+    """What is the matter, for programs."""
+
+
+class ContentRefused(PolicyError):
+    """What a source, the target or the result shows is refused, or cannot be looked at."""
+
+    problem = "content_refused"
+
+    def __init__(self, message: str, times_s: tuple[float, ...] = ()) -> None:
+        super().__init__(message)
+        self.times_s = times_s
+        """Of the frames that were refused, in seconds from the start; empty for pictures."""
+
+
+class ConsentError(PolicyError):
+    """A job without a valid consent of the person whose face appears, or with a face that is barred."""
+
+    problem = "consent_refused"
 
 
 class Interrupted(MienError):
@@ -86,3 +108,7 @@ class ModelError(JobError):
 
 class EngineError(JobError):
     """An engine, device or precision that this machine does not have."""
+
+
+class InstallationError(JobError):
+    """A part of mien itself that is missing or of another version."""

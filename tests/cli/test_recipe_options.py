@@ -56,6 +56,8 @@ GIVEN = {
     "label": ([*PLAIN, "--label", "zh"], "zh"),
     "producer": ([*PLAIN, "--producer", "Studio 5"], "Studio 5"),
     "consent": ([*PLAIN, "--consent", "c-17"], "c-17"),
+    "purpose": ([*PLAIN, "--purpose", "film"], "film"),
+    "gate": ([*PLAIN, "--gate", "off"], "off"),
     "certificate": ([*PLAIN, "--certificate", "c.pem", "--private-key", "k.pem"], "c.pem"),
     "private_key": ([*PLAIN, "--certificate", "c.pem", "--private-key", "k.pem"], "k.pem"),
     "segment_seconds": ([*PLAIN, "--segment-seconds", "5"], 5.0),

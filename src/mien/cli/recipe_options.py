@@ -91,9 +91,13 @@ def add_job_arguments(parser: argparse.ArgumentParser) -> None:
     _add(marks, "--marks", metavar="M", help="none, metadata (signed), or all: the watermark as well (none)")
     _add(marks, "--label", metavar="LANGUAGE", help="text that everyone sees in a corner: none, en or zh (none)")
     _add(marks, "--producer", metavar="NAME", help="who answers for the result, in the metadata (mien)")
-    _add(marks, "--consent", metavar="ID", help="consent record that permits the job")
     _add(marks, "--certificate", metavar="PEM", help="signer's certificate and its issuers (this installation's own)")
     _add(marks, "--private-key", metavar="PEM", help="key of the certificate")
+
+    right = parser.add_argument_group("what permits it")
+    _add(right, "--consent", metavar="ID[,ID]", help="consent record that permits the job, one for each person")
+    _add(right, "--purpose", metavar="WORD", help="what the result is for, which a consent record may limit")
+    _add(right, "--gate", metavar="G", help="on or off: refuse sexual content in sources, target and result (on)")
 
     run = parser.add_argument_group("how it runs")
     _add(run, "--device", help="auto, cpu, gpu, cuda:0, tensorrt:0, ... (auto)")

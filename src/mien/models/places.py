@@ -74,11 +74,16 @@ def register_file() -> Path:
     """`$MIEN_REGISTER`, or `models.toml` in mien's folder of the user's settings. It may not exist yet."""
     if chosen := os.environ.get(REGISTER_VARIABLE):
         return Path(chosen)
+    return settings_folder() / "models.toml"
+
+
+def settings_folder() -> Path:
+    """mien's folder of the user's settings. It may not exist yet."""
     if sys.platform == "win32":
-        return Path(os.environ.get("APPDATA", Path.home() / "AppData" / "Roaming")) / "mien" / "models.toml"
+        return Path(os.environ.get("APPDATA", Path.home() / "AppData" / "Roaming")) / "mien"
     if sys.platform == "darwin":
-        return Path.home() / "Library" / "Application Support" / "mien" / "models.toml"
-    return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "mien" / "models.toml"
+        return Path.home() / "Library" / "Application Support" / "mien"
+    return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "mien"
 
 
 def default_mirror() -> str | None:

@@ -30,7 +30,7 @@ _NOT_COMPARED = {
     # No segment depends on them.
     *("output", "resume", "overwrite", "price_per_hour", "audio", "allow_no_face"),
     *("licence_profile", "memory_budget"),
-    *("producer", "consent", "certificate", "private_key"),
+    *("producer", "consent", "purpose", "certificate", "private_key"),
     # Compared by content.
     *("target", "sources", "reference", "map"),
 }

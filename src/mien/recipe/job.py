@@ -104,7 +104,11 @@ class Recipe:
     producer: str = "mien"
     """Who answers for the result, as the metadata names them."""
     consent: str | None = None
-    """Id of the consent record that permits the job."""
+    """Id of the consent record that permits the job; several, one for each person, with commas between."""
+    purpose: str | None = None
+    """What the result is for, in a word; consent records may be limited to some purposes."""
+    gate: Literal["on", "off"] = "on"
+    """Whether sources, target and result are looked at for sexual content, which is refused."""
     certificate: str | None = None
     """PEM file with the signer's certificate, its issuers after it; None = one made for this installation."""
     private_key: str | None = None

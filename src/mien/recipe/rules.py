@@ -71,6 +71,8 @@ def _range_problems(recipe: Recipe) -> Iterator[str]:
         yield f"marks = '{recipe.marks}': give none, metadata or all"
     if recipe.label not in ("none", "en", "zh"):
         yield f"label = '{recipe.label}': give none, en or zh"
+    if recipe.gate not in ("on", "off"):
+        yield f"gate = '{recipe.gate}': give on or off"
     if not re.fullmatch(r"[ !#-\[\]-~]+", recipe.producer):
         yield f"producer = {recipe.producer!r}: give ASCII characters, none of them a quote or backslash"
     if recipe.segment_seconds < 1:
@@ -153,6 +155,8 @@ _TYPES: dict[str, _Kind] = {
     "label": _TEXT,
     "producer": _TEXT,
     "consent": _OPTIONAL_TEXT,
+    "purpose": _OPTIONAL_TEXT,
+    "gate": _TEXT,
     "certificate": _OPTIONAL_TEXT,
     "private_key": _OPTIONAL_TEXT,
     "segment_seconds": _NUMBER,

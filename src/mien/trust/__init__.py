@@ -1,0 +1,1 @@
+"""What a result says about itself, and who may make it: marks, consent, content and policy."""
