@@ -10,11 +10,9 @@ import threading
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
-from mien.errors import (
-    Interrupted,
-    UsageError,
-)
+from mien.errors import Interrupted, UnwritableError, UsageError
 from mien.pipeline.api import Runner
 from mien.pipeline.checkpoint import checkpoint_folder
 from mien.pipeline.progress import Progress
@@ -125,3 +123,36 @@ def test_a_full_disk_is_a_clear_error_and_finished_parts_stay(
     assert report.segments_reused == 3
     assert jobs.packets(tmp_path / "out.mp4") == jobs.packets(swapped[0])
     assert [path.name for path in tmp_path.iterdir()] == ["out.mp4"]
+
+
+@pytest.mark.parametrize("kind", ["picture", "animation", "video"])
+def test_a_second_job_for_the_same_output_is_refused_and_the_first_goes_on(
+    runner: Runner, material: Path, tmp_path: Path, kind: str
+) -> None:
+    if kind == "video":
+        first = jobs.talking_job(material, tmp_path / "out.mp4", overwrite=True)
+    elif kind == "animation":
+        first = jobs.job(_animation(tmp_path / "couple.gif", material), tmp_path / "out.gif", overwrite=True)
+    else:
+        first = jobs.job(material / "couple.png", tmp_path / "out.png", overwrite=True)
+    refused: list[str] = []
+
+    def start_another(progress: Progress) -> None:
+        if progress.done and not refused:
+            with pytest.raises(UnwritableError, match="is being written by another job") as raised:
+                runner.run(dataclasses.replace(first, resume=kind == "video"))
+            refused.append(str(raised.value))
+
+    report = runner.run(first, progress=start_another)
+    assert len(refused) == 1
+    assert first.output in refused[0]
+    assert report.faces > 0
+    assert Path(first.output).exists()
+    assert not list(tmp_path.glob(".*"))
+
+
+def _animation(path: Path, material: Path) -> Path:
+    with Image.open(material / "couple.png") as image:
+        frames = [image.convert("RGB"), image.convert("RGB").transpose(Image.Transpose.FLIP_LEFT_RIGHT)]
+    frames[0].save(path, save_all=True, append_images=frames[1:], duration=100)
+    return path

@@ -1,4 +1,4 @@
-"""One process at a time: locks that the system lets go when their holder ends, however it ends."""
+"""One at a time: locks that the system lets go when their holder ends, however it ends."""
 
 from __future__ import annotations
 
@@ -21,11 +21,20 @@ if sys.platform == "win32":
                 return
             except OSError:
                 time.sleep(0.1)  # It gives up after ten seconds; a download takes longer.
+
+    def _try_acquire(file: BinaryIO) -> None:
+        try:
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        except OSError as error:
+            raise BlockingIOError from error
 else:
     import fcntl
 
     def _acquire(file: BinaryIO) -> None:
         fcntl.flock(file, fcntl.LOCK_EX)
+
+    def _try_acquire(file: BinaryIO) -> None:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 @contextmanager
@@ -43,3 +52,16 @@ def locked(path: Path) -> Generator[None]:
     with file:
         _acquire(file)
         yield
+
+
+def try_lock(file: BinaryIO) -> bool:
+    """Lock an open file until it is closed; False at once if another, in this process or not, has the lock.
+
+    Raises:
+        OSError: the file system has no locks.
+    """
+    try:
+        _try_acquire(file)
+    except BlockingIOError:
+        return False
+    return True

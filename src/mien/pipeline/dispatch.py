@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 
 import cv2
 
 import mien
 from mien.errors import Interrupted
 from mien.media.probe import Kind, probe
+from mien.pipeline.claim import claim
 from mien.pipeline.effects import check_effects
 from mien.pipeline.job import Job
 from mien.pipeline.meter import Meter
-from mien.pipeline.output import check_output
+from mien.pipeline.output import check_free, check_output
 from mien.pipeline.progress import ProgressCallback
 from mien.pipeline.video_job import run_video
 from mien.pipeline.whole_job import run_animation, run_picture
@@ -37,13 +39,25 @@ def run_job(recipe: Recipe, workshop: Workshop, *, progress: ProgressCallback, c
     """
     check_effects(recipe)
     check_output(recipe)
+    with claim(Path(recipe.output)) as warnings:
+        check_free(recipe)  # Another job may just have ended.
+        return _run(recipe, workshop, warnings, progress, cancelled)
+
+
+def _run(
+    recipe: Recipe,
+    workshop: Workshop,
+    warnings: Sequence[str],
+    progress: ProgressCallback,
+    cancelled: Callable[[], bool],
+) -> Report:
     run = _RUNS[probe(recipe.target).kind]
     report = Report(
         target=recipe.target, output=recipe.output, version=mien.__version__, price_per_hour=recipe.price_per_hour
     )
     meter = Meter(workshop.analyser.sessions)
     networks = workshop.networks(recipe)
-    for warning in (*workshop.analyser.warnings, *networks.warnings):
+    for warning in (*warnings, *workshop.analyser.warnings, *networks.warnings):
         report.warn(warning)
     job = Job(recipe, workshop, networks, report, meter, progress, cancelled)
     try:

@@ -23,8 +23,7 @@ def check_output(recipe: Recipe) -> None:
             raise UsageError(f"the output {output} is the job's own {name}: give another name")
     if output.is_dir():
         raise UnwritableError(f"the output {output} is a directory: give the name of a file in it")
-    if output.exists() and not recipe.overwrite:
-        raise UnwritableError(f"the output {output} is already there: give another name, or 'overwrite' to replace it")
+    check_free(recipe)
     if not output.parent.is_dir():
         raise UnwritableError(f"the directory of the output, {output.parent}, does not exist: make it first")
     try:
@@ -33,6 +32,18 @@ def check_output(recipe: Recipe) -> None:
             pass
     except OSError as error:
         raise UnwritableError(f"cannot write in {output.parent}, the output's directory: {error.strerror}") from error
+
+
+def check_free(recipe: Recipe) -> None:
+    """Check that the output is not there yet, or is to be replaced.
+
+    Raises:
+        UnwritableError: it is there, and is to stay.
+    """
+    if Path(recipe.output).exists() and not recipe.overwrite:
+        raise UnwritableError(
+            f"the output {recipe.output} is already there: give another name, or 'overwrite' to replace it"
+        )
 
 
 def _inputs(recipe: Recipe) -> list[str]:
