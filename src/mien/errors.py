@@ -16,6 +16,7 @@
         │   ├── NoFaceError
         │   └── UnfitSourceError
         ├── ModelError         a network that is missing or not what it says
+        ├── VaultError         keys or records of this installation that cannot be used
         ├── EngineError        an engine, device or precision that is not there
         └── InstallationError  a part of mien itself that is missing or of another version
 
@@ -104,6 +105,10 @@ class UnfitSourceError(FaceError):
 
 class ModelError(JobError):
     """A network file that is missing, damaged or not what it says it is."""
+
+
+class VaultError(JobError):
+    """Keys, records or logs of this installation that are damaged, or cannot be read or written."""
 
 
 class EngineError(JobError):
