@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import Any, BinaryIO, NamedTuple, Self
@@ -18,6 +19,7 @@ from mien.media.animations import apng, gif, webp
 from mien.media.animations.encoder import AnimationInfo, Encoder
 from mien.media.arrays import ArrayFrame
 from mien.media.files import read_bytes, renaming, writing
+from mien.media.inscription import NOTHING, Inscription
 from mien.media.profiles import space_or_srgb
 from mien.media.stills.still import open_image, reading
 
@@ -114,16 +116,20 @@ class AnimationWriter:
         UnwritableError: the directory is missing or read-only, or the disk is full.
     """
 
-    def __init__(self, path: str | Path, source: AnimationSource) -> None:
+    def __init__(self, path: str | Path, source: AnimationSource, inscription: Inscription = NOTHING) -> None:
         self.path = Path(path)
         self._name = _format_of(self.path)
         self._info = source.info
+        self._publish = inscription.finish
+        if inscription.xmp is not None:
+            self._info = source.info.with_xmp(inscription.xmp(source.info.metadata.xmp))
         self.warnings = _losses(source.info, self._name)
         """What the format cannot hold."""
 
     def __enter__(self) -> Self:
         with ExitStack() as stack, writing(self.path):
             part = stack.enter_context(renaming(self.path))
+            stack.push(partial(self._inscribe, part))
             self._file = stack.enter_context(part.open("w+b"))
             self._encoder = _FORMATS[self._name].encoder(self._file, self._info)
             stack.push(self._finish)
@@ -146,6 +152,11 @@ class AnimationWriter:
         with writing(self.path):
             self._encoder.write(rgba, edited, frame.duration_s)
 
+    def _inscribe(self, part: Path, kind: object, error: BaseException | None, trace: object) -> None:  # noqa: ARG002
+        """The last step, when the file is closed."""
+        if error is None and self._publish is not None:
+            self._publish(part)
+
     def _finish(self, kind: object, error: BaseException | None, trace: object) -> None:  # noqa: ARG002
         if error is None:
             with writing(self.path):
@@ -167,8 +178,8 @@ def _losses(info: AnimationInfo, name: str) -> list[str]:
     notes: list[str] = []
     if name == "GIF" and info.format != "GIF":
         notes.append("GIF has 256 colours a frame and transparency only on or off")
-        if info.metadata.icc or info.metadata.exif or info.metadata.xmp:
-            notes.append("GIF has no metadata: profile, EXIF and XMP are left out")
+        if info.metadata.icc or info.metadata.exif:
+            notes.append("GIF has no place for profile and EXIF: they are left out")
         if any(duration * 100 % 1 for duration in info.durations_s):
             notes.append("GIF counts time in hundredths of a second: frames were rounded to them")
     if name == "WEBP" and any(duration * 1000 % 1 for duration in info.durations_s):

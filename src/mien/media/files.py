@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -87,11 +87,13 @@ def publish(path: str | Path) -> Generator[Path]:
         yield part
 
 
-def write_bytes(path: str | Path, data: bytes) -> None:
-    """Write a whole file, published by an atomic rename.
+def write_bytes(path: str | Path, data: bytes, finish: Callable[[Path], None] | None = None) -> None:
+    """Write a whole file, published by an atomic rename; `finish` is called with it before that.
 
     Raises:
         UnwritableError: the directory is missing or read-only, or the disk is full.
     """
     with publish(path) as part:
         part.write_bytes(data)
+        if finish is not None:
+            finish(part)

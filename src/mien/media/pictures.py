@@ -13,6 +13,7 @@ from mien.errors import UnreadableError
 from mien.media.animation import AnimationSource
 from mien.media.arrays import ArrayFrame, Pixels
 from mien.media.files import read_bytes, read_head, write_bytes
+from mien.media.inscription import NOTHING, Inscription
 from mien.media.palette import colours_of, remap
 from mien.media.profiles import space_or_srgb
 from mien.media.stills.convert import convert
@@ -78,7 +79,7 @@ def read_picture(path: str | Path) -> Picture:
         return Picture(FORMATS[name].read(data))
 
 
-def write_picture(picture: Picture, path: str | Path) -> list[str]:
+def write_picture(picture: Picture, path: str | Path, inscription: Inscription = NOTHING) -> list[str]:
     """Write `picture` in the format of the name's ending, and return what could not be kept (empty: nothing lost).
 
     In the format it came in, depth, mode, palette, profile, orientation, density, metadata and compression are the
@@ -87,8 +88,13 @@ def write_picture(picture: Picture, path: str | Path) -> list[str]:
     Palette pictures stay so: edited pixels get free entries of the palette, or its nearest colours.
     In another format, what that format can hold is kept.
 
+    Args:
+        picture: What to write.
+        path: Its name, whose ending says the format.
+        inscription: What it says about itself beyond that. A BMP has no place for it.
+
     Raises:
-        UnsupportedMediaError: no format has this ending.
+        UnsupportedMediaError: no format has this ending, or it cannot hold so much metadata.
         UnwritableError: the directory is missing or read-only, or the disk is full.
     """
     path = Path(path)
@@ -96,7 +102,11 @@ def write_picture(picture: Picture, path: str | Path) -> list[str]:
     name = format_of_suffix(path.suffix)
     if name != still.format:
         still, notes = convert(still, name)
-    write_bytes(path, FORMATS[name].write(still))
+    if inscription.xmp is not None and FORMATS[name].metadata:
+        packet = inscription.xmp(still.metadata.xmp)
+        with reading(path):  # What a format cannot hold is said of the file.
+            still = FORMATS[name].with_xmp(still, packet)
+    write_bytes(path, FORMATS[name].write(still), inscription.finish)
     return notes
 
 

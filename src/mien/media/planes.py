@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from mien.geometry import Rect
 from mien.media.colour import Colour, Float, tone_map
 from mien.media.orientation import Orientation
+from mien.native import planes as kernels
 
 Plane = NDArray[Any]
 """Samples of one plane, uint8 or uint16: (h, w), or (h, w, channels) where they are packed."""
@@ -185,24 +186,31 @@ class PlaneFrame:
     def working(self, rect: Rect) -> Float:
         """Working RGB float32; see `Frame.working`."""
         stored = self.orientation.stored_rect(rect, self.width, self.height)
-        coded = self._rgb(stored, (stored.width, stored.height), np.float32)
+        if self.layout.family == "yuv":
+            coded = kernels.rgb_of(self._samples, stored.slices, self._to_rgb())
+        else:
+            coded = self._rgb(stored, (stored.width, stored.height), np.float32)
         return np.ascontiguousarray(self.orientation.upright(self.colour.to_working(coded)))
 
     def apply(self, rect: Rect, before: Float, after: Float) -> None:
         """Add `after - before` to the stored samples; see `Frame.apply`."""
-        difference = cv2.subtract(self.colour.from_working(after), self.colour.from_working(before))
-        if not cv2.countNonZero(difference.reshape(rect.height, -1)):
+        if not kernels.differ(before, after):
             return
         self._make_writable()
-        stored = self.orientation.stored_rect(rect, self.width, self.height)
-        change = np.ascontiguousarray(self.orientation.stored(difference))
+        rect = self.orientation.stored_rect(rect, self.width, self.height)
+        before, after = (
+            np.ascontiguousarray(self.orientation.stored(self.colour.from_working(one))) for one in (before, after)
+        )
         if self.layout.family == "yuv":
-            self._add_yuv(stored, change)
-        elif self.layout.family == "grey":
+            most = 2**self.layout.bits - 1
+            kernels.add_to(self._samples, rect.slices, self._from_rgb(), before, after, most)
+            return
+        change = cv2.subtract(after, before)
+        if self.layout.family == "grey":
             luma = cv2.transform(change, self._from_rgb()[:1])
-            _add(self._planes[0][stored.slices], luma, self.layout.bits)
+            _add(self._planes[0][rect.slices], luma, self.layout.bits)
         else:
-            self._add_rgb(stored, change * np.float32(2**self.layout.bits - 1))
+            self._add_rgb(rect, change * np.float32(2**self.layout.bits - 1))
 
     def _make_writable(self) -> None:
         # The decoder may still predict from this memory: the first edit moves to a copy of our own.
@@ -223,14 +231,20 @@ class PlaneFrame:
             scale, _, offset = self.colour.scale(self.layout.bits)
             return _transform(samples, matrix / np.float32(scale), np.full(3, -offset / scale), dtype)
         samples = cv2.merge([luma, *(self._chroma(plane, rect, size) for plane in self._planes[1:3])])
-        luma_scale, chroma_scale, offset = self.colour.scale(self.layout.bits)
-        matrix = self.colour.to_rgb() / np.array([luma_scale, chroma_scale, chroma_scale], np.float32)
-        zero = np.array([offset, self._chroma_zero, self._chroma_zero])
-        return _transform(samples, matrix, -matrix.astype(np.float64) @ zero, dtype)
+        affine = self._to_rgb()
+        return _transform(samples, affine[:, :3], affine[:, 3], dtype)
 
     @property
-    def _chroma_zero(self) -> float:
-        return 2.0 ** (self.layout.bits - 1)
+    def _samples(self) -> kernels.Planes:
+        luma, cb, cr = self._planes[:3]
+        return kernels.Planes(luma, cb, cr, 1 << self.layout.shift_x, 1 << self.layout.shift_y)
+
+    def _to_rgb(self) -> Float:
+        """(3, 4) from codes of Y', Cb, Cr and 1 to R'G'B'."""
+        luma_scale, chroma_scale, offset = self.colour.scale(self.layout.bits)
+        matrix = self.colour.to_rgb() / np.array([luma_scale, chroma_scale, chroma_scale], np.float32)
+        middle = 2.0 ** (self.layout.bits - 1)
+        return np.column_stack([matrix, -matrix.astype(np.float64) @ (offset, middle, middle)]).astype(np.float32)
 
     def _rgb_of_rgb(self, rect: Rect, size: tuple[int, int], dtype: type[Any]) -> NDArray[Any]:
         red, green, blue = self.layout.channels
@@ -263,33 +277,6 @@ class PlaneFrame:
         """(3, 3) from R'G'B' differences to code differences of Y', Cb, Cr."""
         luma_scale, chroma_scale, _ = self.colour.scale(self.layout.bits)
         return self.colour.to_yuv() * np.array([[luma_scale], [chroma_scale], [chroma_scale]], np.float32)
-
-    def _add_yuv(self, rect: Rect, change: Float) -> None:
-        codes = cv2.transform(change, self._from_rgb())
-        bits = self.layout.bits
-        _add(self._planes[0][rect.slices], cv2.extractChannel(codes, 0), bits)
-        shift_x, shift_y = self.layout.shift_x, self.layout.shift_y
-        left, top = rect.x >> shift_x, rect.y >> shift_y
-        right, bottom = -(-rect.right >> shift_x), -(-rect.bottom >> shift_y)
-        for channel in (1, 2):
-            chroma = cv2.extractChannel(codes, channel)
-            if shift_x or shift_y:
-                chroma = self._whole_chroma_blocks(chroma, rect)
-                chroma = cv2.resize(chroma, (right - left, bottom - top), interpolation=cv2.INTER_AREA)
-            _add(self._planes[channel][top:bottom, left:right], chroma, bits)
-
-    def _whole_chroma_blocks(self, change: Plane, rect: Rect) -> Plane:
-        """Pad a change with zeros to whole chroma samples; at the frame's own odd edge its last line is repeated."""
-        step_x, step_y = 1 << self.layout.shift_x, 1 << self.layout.shift_y
-        before_x, before_y = rect.x % step_x, rect.y % step_y
-        after_x, after_y = -rect.right % step_x, -rect.bottom % step_y
-        if after_x and rect.right == self.picture.width:
-            change, after_x = cv2.copyMakeBorder(change, 0, 0, 0, after_x, cv2.BORDER_REPLICATE), 0
-        if after_y and rect.bottom == self.picture.height:
-            change, after_y = cv2.copyMakeBorder(change, 0, after_y, 0, 0, cv2.BORDER_REPLICATE), 0
-        if before_x or before_y or after_x or after_y:
-            return cv2.copyMakeBorder(change, before_y, after_y, before_x, after_x, cv2.BORDER_CONSTANT, value=0)
-        return change
 
     def _add_rgb(self, rect: Rect, change: Float) -> None:
         for channel, target in enumerate(self.layout.channels):

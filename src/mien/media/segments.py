@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from fractions import Fraction
 from pathlib import Path
@@ -20,6 +20,7 @@ from mien.errors import UnreadableError, UnsupportedMediaError
 from mien.media.demux import open_video
 from mien.media.encoding import Encoding, open_encoder
 from mien.media.heap import trim_heap
+from mien.media.inscription import NOTHING, Inscription
 from mien.media.packets import LoggedPacket, PacketLog, PacketLogWriter, unwritable
 from mien.media.streams import Clip, Copies, copy_description, muxer_options
 from mien.media.timing import decoding_times
@@ -103,7 +104,12 @@ def usable(path: str | Path, encoding: Encoding) -> bool:
 
 
 def join(
-    source: VideoSource, segments: Sequence[Path], output: str | Path, *, audio: Literal["keep", "none"] = "keep"
+    source: VideoSource,
+    segments: Sequence[Path],
+    output: str | Path,
+    *,
+    audio: Literal["keep", "none"] = "keep",
+    inscription: Inscription = NOTHING,
 ) -> list[str]:
     """Write `output` from finished segments in order, with the source's other streams, chapters and metadata.
 
@@ -122,7 +128,9 @@ def join(
             raise UnreadableError(f"no segments to join to {output}: nothing was encoded")
         try:
             stack.callback(part.unlink, missing_ok=True)
-            warnings = _mux(source, logs, part, keep_audio=audio == "keep")
+            warnings = _mux(source, logs, part, inscription.tags, keep_audio=audio == "keep")
+            if inscription.finish is not None:
+                inscription.finish(part)
             with part.open("rb") as file:
                 os.fsync(file.fileno())
             os.replace(part, output)
@@ -131,18 +139,21 @@ def join(
     return warnings
 
 
-def _mux(source: VideoSource, logs: Sequence[PacketLog], path: Path, *, keep_audio: bool) -> list[str]:
+def _mux(
+    source: VideoSource, logs: Sequence[PacketLog], path: Path, tags: Mapping[str, str], *, keep_audio: bool
+) -> list[str]:
     encoding = logs[0].encoding
     if any(log.encoding != encoding or log.extradata != logs[0].extradata for log in logs):
         raise UnreadableError("the segments were encoded with different settings: make them again")
     clip = Clip.of(source)
-    options = muxer_options(encoding, source)
+    options = muxer_options(encoding, source, tags)
     with (
         open_video(source.path) as container,
         av.open(str(path.absolute()), "w", format=encoding.container, container_options=options) as output,
     ):
         copies = Copies(container, source, output, encoding, clip, keep_audio=keep_audio)
         copy_description(container, output, clip)
+        output.metadata.update(tags)
         output.start_encoding()
         if (copies.video.codec_context.extradata or b"") != logs[0].extradata:
             raise UnreadableError("the segments were encoded by another version of the encoder: make them again")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Self
@@ -72,8 +72,8 @@ class Clip:
         )
 
 
-def muxer_options(encoding: Encoding, source: VideoSource) -> dict[str, str]:
-    """Options of the container format."""
+def muxer_options(encoding: Encoding, source: VideoSource, tags: Mapping[str, str]) -> dict[str, str]:
+    """Options of the container format; `tags` are metadata beside the source's."""
     if encoding.container in ("matroska", "webm"):
         # Sound that starts a moment before 0 (its decoder's run-up) would move everything else.
         return {"avoid_negative_ts": "disabled"}
@@ -81,7 +81,7 @@ def muxer_options(encoding: Encoding, source: VideoSource) -> dict[str, str]:
         return {}
     flags = "+faststart"
     with open_video(source.path) as container:
-        keys = set(_metadata(container.metadata))
+        keys = {*_metadata(container.metadata), *tags}
     if keys - _ITUNES_TAGS:
         flags += "+use_metadata_tags"
     options = {"movflags": flags}

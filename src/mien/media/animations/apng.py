@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import BinaryIO
 
@@ -15,7 +16,7 @@ from mien.media.animations.encoder import AnimationInfo, Rgba, area_of
 from mien.media.containers import png
 from mien.media.containers.png import Chunk, Header
 from mien.media.metadata import Metadata
-from mien.media.stills.png import carried_chunks, metadata_chunks
+from mien.media.stills.png import carried_chunks, chunks_with_xmp, metadata_chunks
 
 _MAX_16_BIT = 65535
 
@@ -41,6 +42,13 @@ def describe(data: bytes, image: Image.Image) -> AnimationInfo:
     )
 
 
+def _chunks(info: AnimationInfo) -> Sequence[Chunk]:
+    """What is said beside the pixels."""
+    if info.format != "PNG":
+        return metadata_chunks(info.metadata)
+    return chunks_with_xmp(info.details, info.metadata.xmp) if info.metadata.xmp else info.details
+
+
 class ApngEncoder:
     """RGB, or RGBA if the source has transparency, 8 bits."""
 
@@ -54,7 +62,7 @@ class ApngEncoder:
         file.write(png.SIGNATURE + self._header.pack().pack())
         self._control_at = file.tell()
         self._put(self._control())
-        for chunk in info.details if info.format == "PNG" else metadata_chunks(info.metadata):
+        for chunk in _chunks(info):
             self._put(chunk)
 
     def write(self, rgba: Rgba, edited: NDArray[np.bool_], duration_s: Fraction) -> None:  # noqa: ARG002

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Protocol
 
@@ -36,6 +36,10 @@ class AnimationInfo:
     details: Any = field(default=None, repr=False)
     """What its own format's encoder needs beyond that."""
     warnings: tuple[str, ...] = ()
+
+    def with_xmp(self, packet: bytes) -> AnimationInfo:
+        """The same with another XMP packet."""
+        return replace(self, metadata=replace(self.metadata, xmp=packet))
 
     @property
     def width(self) -> int:

@@ -31,7 +31,7 @@ def describe(data: bytes, image: Image.Image) -> AnimationInfo:
         durations_s=tuple(delay * _CENTISECOND for delay in summary.delays_cs),
         loop=_to_loop(summary.repetitions),
         has_alpha=bool((np.asarray(image.convert("RGBA"))[..., 3] < 255).any()),
-        metadata=Metadata(),
+        metadata=Metadata(xmp=summary.xmp),
         details=summary,
     )
 
@@ -52,7 +52,7 @@ class GifEncoder:
         self._waiting: _Waiting | None = None
         self._time, self._time_cs = Fraction(0), 0
         comments: list[bytes] = info.details.comments if info.format == "GIF" else []
-        file.write(gif.pack_header(info.width, info.height, _to_repetitions(info.loop), comments))
+        file.write(gif.pack_header(info.width, info.height, _to_repetitions(info.loop), comments, info.metadata.xmp))
 
     def write(self, rgba: Rgba, edited: NDArray[np.bool_], duration_s: Fraction) -> None:
         """See `Encoder`. Alpha becomes on or off; times are rounded to 1/100 s without drifting away."""

@@ -15,6 +15,11 @@ _EXTENSION, _IMAGE, TRAILER = 0x21, 0x2C, b"\x3b"
 _CONTROL, _COMMENT, _APPLICATION = 0xF9, 0xFE, 0xFF
 _LOOP_NAMES = (b"NETSCAPE2.0", b"ANIMEXTS1.0")
 
+_XMP_NAME = b"XMP DataXMP"
+_XMP_TRAILER = bytes((1, *range(255, -1, -1), 0))
+"""XMP stands in a GIF as it is, not in blocks: whoever takes its bytes for lengths of blocks ends in here, at the last
+zero (XMP specification, part 3, 1.1.2)."""
+
 LEAVE, CLEAR = 1, 2
 """What happens to a picture before the next one is drawn: it stays, or its rectangle becomes transparent."""
 
@@ -29,12 +34,13 @@ class Summary(NamedTuple):
     repetitions: int | None
     """0 = for ever; None = not said, which means none."""
     comments: list[bytes]
+    xmp: bytes | None
 
 
 def read_summary(data: bytes) -> Summary:
     """Walk over all blocks, up to the first that is cut short."""
     width, height, flags = struct.unpack_from("<HHB", data, 6)
-    delays, comments, repetitions, delay = list[int](), list[bytes](), None, 0
+    delays, comments, repetitions, delay, xmp = list[int](), list[bytes](), None, 0, None
     offset = 13 + _table_size(flags)
     while offset + 2 <= len(data) and data[offset] in (_EXTENSION, _IMAGE):
         if data[offset] == _IMAGE:
@@ -50,12 +56,18 @@ def read_summary(data: bytes) -> Summary:
                 comments.append(b"".join(blocks))
             elif kind == _APPLICATION and len(blocks) > 1 and blocks[0] in _LOOP_NAMES and len(blocks[1]) >= 3:
                 (repetitions,) = struct.unpack_from("<H", blocks[1], 1)
+            elif kind == _APPLICATION and blocks[:1] == [_XMP_NAME]:
+                start = offset + 3 + len(_XMP_NAME)
+                end = data.find(_XMP_TRAILER, start)
+                xmp = data[start:end] if end >= 0 else None
             offset += 2
         offset += sum(len(block) + 1 for block in _sub_blocks(data, offset)) + 1
-    return Summary(width, height, delays, repetitions, comments)
+    return Summary(width, height, delays, repetitions, comments, xmp)
 
 
-def pack_header(width: int, height: int, repetitions: int | None, comments: list[bytes]) -> bytes:
+def pack_header(
+    width: int, height: int, repetitions: int | None, comments: list[bytes], xmp: bytes | None = None
+) -> bytes:
     """Everything before the first picture; palettes are the pictures' own."""
     parts = [b"GIF89a", struct.pack("<HHBBB", width, height, 0x70, 0, 0)]
     if repetitions is not None:
@@ -65,6 +77,8 @@ def pack_header(width: int, height: int, repetitions: int | None, comments: list
     for comment in comments:
         blocks = [comment[start : start + 255] for start in range(0, len(comment), 255)]
         parts.append(bytes((_EXTENSION, _COMMENT)) + _pack_blocks(*blocks))
+    if xmp:
+        parts.append(bytes((_EXTENSION, _APPLICATION, len(_XMP_NAME))) + _XMP_NAME + xmp + _XMP_TRAILER)
     return b"".join(parts)
 
 

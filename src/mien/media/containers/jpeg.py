@@ -12,6 +12,10 @@ _SCAN, _COMMENT = 0xDA, 0xFE
 _JFIF, _EXIF, _BOXES, _ADOBE, _LAST_APPLICATION = 0xE0, 0xE1, 0xEB, 0xEE, 0xEF
 _PHOTOSHOP, _PHOTOSHOP_PREFIX = 0xED, b"Photoshop 3.0\0"
 _EXIF_PREFIX, _OTHER_PICTURES = b"Exif\0\0", b"MPF\0"
+_XMP_PREFIX = b"http://ns.adobe.com/xap/1.0/\0"
+
+MAX_XMP_BYTES = 65533 - len(_XMP_PREFIX)
+"""A segment's length has 16 bits and counts itself."""
 
 
 class Segment(NamedTuple):
@@ -57,6 +61,19 @@ def has_credentials(data: bytes) -> bool:
     return any(_is_credentials(segment) for segment in read_segments(data))
 
 
+def segments_with_xmp(carried: Sequence[Segment], packet: bytes) -> tuple[Segment, ...]:
+    """The segments with `packet` as their only XMP, after JFIF and EXIF as readers expect it.
+
+    Raises:
+        ValueError: the packet is longer than a segment.
+    """
+    if len(packet) > MAX_XMP_BYTES:
+        raise ValueError(f"its XMP would take {len(packet)} bytes, and a JPEG holds {MAX_XMP_BYTES}")
+    kept = [segment for segment in carried if not segment.data.startswith(_XMP_PREFIX)]
+    at = next((number for number, segment in enumerate(kept) if not _comes_first(segment)), len(kept))
+    return (*kept[:at], Segment(_EXIF, _XMP_PREFIX + packet), *kept[at:])
+
+
 def splice(data: bytes, carried: Sequence[Segment]) -> bytes:
     """Put `carried` into a freshly coded file, whose JFIF segment it replaces."""
     at = 2
@@ -65,6 +82,10 @@ def splice(data: bytes, carried: Sequence[Segment]) -> bytes:
             break
         at += len(segment.pack())
     return data[:2] + b"".join(segment.pack() for segment in carried) + data[at:]
+
+
+def _comes_first(segment: Segment) -> bool:
+    return segment.marker == _JFIF or segment.data.startswith(_EXIF_PREFIX)
 
 
 def _is_credentials(segment: Segment) -> bool:

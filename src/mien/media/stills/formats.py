@@ -23,6 +23,8 @@ class Format:
     alpha: bool = True
     palette: bool = False
     metadata: bool = True
+    with_xmp: Callable[[Still, bytes], Still] = Still.with_xmp
+    """The picture with another XMP packet, where there is metadata at all."""
     maximum: int = 255
     """Largest code value."""
     max_side: int | None = None
@@ -37,6 +39,7 @@ FORMATS = MappingProxyType(
         "JPEG": Format(
             read=jpeg.read,
             write=jpeg.write,
+            with_xmp=jpeg.with_xmp,
             suffixes=(".jpg", ".jpeg", ".jpe", ".jfif"),
             models=("grey", "rgb", "cmyk"),
             alpha=False,
@@ -45,6 +48,7 @@ FORMATS = MappingProxyType(
         "PNG": Format(
             read=png.read,
             write=png.write,
+            with_xmp=png.with_xmp,
             suffixes=(".png",),
             models=("grey", "rgb"),
             palette=True,
@@ -60,6 +64,7 @@ FORMATS = MappingProxyType(
         "TIFF": Format(
             read=tiff.read,
             write=tiff.write,
+            with_xmp=tiff.with_xmp,
             suffixes=(".tif", ".tiff"),
             models=("grey", "rgb", "cmyk"),
             palette=True,

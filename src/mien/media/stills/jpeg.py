@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import cast
 
 from PIL import JpegImagePlugin
 
 from mien.errors import UnsupportedMediaError
-from mien.media.containers.jpeg import has_credentials, read_carried, splice
+from mien.media.containers.jpeg import has_credentials, read_carried, segments_with_xmp, splice
 from mien.media.metadata import Metadata
 from mien.media.profiles import ColourModel
+from mien.media.stills.damage import DAMAGED, is_jpeg_damaged
 from mien.media.stills.still import (
     CREDENTIALS_DROPPED,
     VISUALLY_LOSSLESS,
@@ -39,7 +41,9 @@ def read(data: bytes) -> Still:
     # Without a colour transformation: RGB stored as such.
     if image.mode == "RGB" and image.info.get("adobe_transform") == 0:
         options["keep_rgb"] = True
-    notes = [CREDENTIALS_DROPPED] if has_credentials(data) else []
+    notes = [DAMAGED] if is_jpeg_damaged(data) else []
+    if has_credentials(data):
+        notes.append(CREDENTIALS_DROPPED)
     if image.info.get("mp") or b"MPF\0" in data[:65536]:
         notes.append("the file holds further pictures (preview, depth or gain map): only the main one is kept")
     return Still(
@@ -61,6 +65,19 @@ def write(still: Still) -> bytes:
         return splice(save(image, "JPEG", still.options), still.carried)
     options = {"quality": VISUALLY_LOSSLESS, "subsampling": 0, **still.options, **still.metadata.options()}
     return save(image, "JPEG", options)
+
+
+def with_xmp(still: Still, packet: bytes) -> Still:
+    """The picture with another XMP packet.
+
+    Raises:
+        UnsupportedMediaError: the packet is longer than JPEG allows.
+    """
+    try:
+        carried = segments_with_xmp(still.carried, packet)
+    except ValueError as error:
+        raise UnsupportedMediaError(f"cannot hold more metadata ({error}): write PNG or TIFF instead") from error
+    return replace(still.with_xmp(packet), carried=carried if still.carried else ())
 
 
 def _text(comment: bytes | None) -> str:

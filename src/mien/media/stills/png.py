@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 import zlib
 from collections.abc import Sequence
+from dataclasses import replace
 
 import cv2
 import numpy as np
@@ -25,6 +26,9 @@ _CARRIED = frozenset(
 
 _OF_PALETTE = frozenset((b"bKGD", b"hIST", b"sBIT", b"tRNS"))
 """What says something else for a picture without palette."""
+
+
+_XMP_KEYWORD = b"XML:com.adobe.xmp\0"
 
 
 def read(data: bytes) -> Still:
@@ -66,6 +70,18 @@ def write(still: Still) -> bytes:
     if still.palette is not None and header.colour == png.PALETTE:
         chunks = _with_palette(chunks, still.palette)
     return png.write(header, chunks, still.pixels)
+
+
+def with_xmp(still: Still, packet: bytes) -> Still:
+    """The picture with another XMP packet."""
+    own = "header" in still.options
+    return replace(still.with_xmp(packet), carried=chunks_with_xmp(still.carried, packet) if own else ())
+
+
+def chunks_with_xmp(chunks: Sequence[Chunk], packet: bytes) -> tuple[Chunk, ...]:
+    """The chunks with `packet` as their only XMP."""
+    kept = (chunk for chunk in chunks if not (chunk.name == b"iTXt" and chunk.data.startswith(_XMP_KEYWORD)))
+    return (*kept, _xmp_chunk(packet))
 
 
 def carried_chunks(chunks: Sequence[Chunk], *, without: Sequence[bytes] = ()) -> tuple[Chunk, ...]:
@@ -127,6 +143,10 @@ def _colour_type(still: Still) -> int:
     return png.RGBA if still.has_alpha else png.RGB
 
 
+def _xmp_chunk(packet: bytes) -> Chunk:
+    return Chunk(b"iTXt", _XMP_KEYWORD + b"\0\0\0\0" + packet)  # not compressed, no language
+
+
 def metadata_chunks(metadata: Metadata) -> list[Chunk]:
     """Chunks that say what came from another format."""
     chunks: list[Chunk] = []
@@ -138,7 +158,7 @@ def metadata_chunks(metadata: Metadata) -> list[Chunk]:
     if metadata.exif:
         chunks.append(Chunk(b"eXIf", metadata.exif))
     if metadata.xmp:
-        chunks.append(Chunk(b"iTXt", b"XML:com.adobe.xmp\0\0\0\0\0" + metadata.xmp))
+        chunks.append(_xmp_chunk(metadata.xmp))
     for name, text in metadata.texts:
         keyword = name.encode("latin-1", "replace")[:79]
         chunks.append(Chunk(b"iTXt", keyword + b"\0\0\0\0\0" + text.encode()))

@@ -7,7 +7,7 @@ import struct
 import warnings
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -61,6 +61,10 @@ class Still:
         if self.palette is not None:
             return self.palette.shape[1] == 4
         return self.pixels.shape[2] > CHANNELS[self.model]
+
+    def with_xmp(self, packet: bytes) -> Still:
+        """The same with another XMP packet, as far as metadata is not carried in the format's own terms."""
+        return replace(self, metadata=replace(self.metadata, xmp=packet))
 
     @property
     def depth(self) -> int:

@@ -16,7 +16,16 @@ from mien.media.containers import tiff
 from mien.media.containers.tiff import Field, Structure
 from mien.media.metadata import Metadata, without_photoshop_thumbnail, without_xmp_thumbnails
 from mien.media.profiles import ColourModel
-from mien.media.stills.still import VISUALLY_LOSSLESS, Still, image_of, mode_of, open_image, pixels_of, save
+from mien.media.stills.still import (
+    CREDENTIALS_DROPPED,
+    VISUALLY_LOSSLESS,
+    Still,
+    image_of,
+    mode_of,
+    open_image,
+    pixels_of,
+    save,
+)
 
 _MODELS: dict[str, ColourModel] = {
     "1": "rgb", "P": "rgb", "L": "grey", "LA": "grey", "I;16": "grey", "I;16B": "grey", "RGB": "rgb", "RGBA": "rgb",
@@ -25,10 +34,11 @@ _MODELS: dict[str, ColourModel] = {
 _CODED_ANEW = frozenset(
     {
         *range(256, 260), 262, 266, 273, *range(277, 280), 284, 292, 293, 317, *range(320, 326), 338, 339, 347, 530,
-        531, 532, tiff.SUB_DIRECTORIES, tiff.PHOTOSHOP_LAYERS,
+        531, 532, tiff.SUB_DIRECTORIES, tiff.PHOTOSHOP_LAYERS, tiff.CREDENTIALS,
     }
 )  # fmt: skip
-"""Tags that describe how pixels are stored, and copies of the picture that would show the face that was there."""
+"""Tags that describe how pixels are stored, and copies of the picture that would show the face that was there; content
+credentials do not hold for other pixels."""
 
 _PREDICTABLE = ("tiff_lzw", "tiff_adobe_deflate", "zstd", "lzma")
 """Compressions, as Pillow names them, that go with differences between neighbours."""
@@ -108,6 +118,13 @@ def write(still: Still) -> bytes:
     return tiff.write(order, {**carried, **fields}, strips)
 
 
+def with_xmp(still: Still, packet: bytes) -> Still:
+    """The picture with another XMP packet."""
+    carried = tuple((tag, field) for tag, field in still.carried if tag != tiff.XMP)
+    field = Field(1, len(packet), packet)
+    return replace(still.with_xmp(packet), carried=(*carried, (tiff.XMP, field)) if still.carried else ())
+
+
 def _plain(data: bytes, structure: Structure) -> bytes:
     """The file without what makes readers turn pixels, or divide them by alpha."""
     copy = bytearray(data)
@@ -149,6 +166,8 @@ def _warnings(structure: Structure, bits: int, compression: str) -> tuple[str, .
     notes: list[str] = []
     if structure.has_more:
         notes.append("the file holds further pictures: only the first is kept")
+    if tiff.CREDENTIALS in structure.directory:
+        notes.append(CREDENTIALS_DROPPED)
     if tiff.PHOTOSHOP_LAYERS in structure.directory:
         notes.append("Photoshop layers are left out: they show the picture before the edit")
     if 1 < bits < 8:
