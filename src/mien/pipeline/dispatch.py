@@ -10,7 +10,7 @@ import cv2
 
 import mien
 from mien.errors import Interrupted
-from mien.media.probe import Kind, probe
+from mien.media.probe import probe
 from mien.pipeline.claim import claim
 from mien.pipeline.effects import check_effects
 from mien.pipeline.job import Job
@@ -23,15 +23,23 @@ from mien.pipeline.workshop import Workshop
 from mien.recipe import Recipe
 from mien.report import Report
 
-_RUNS: dict[Kind, Callable[[Job], None]] = {
-    "picture": run_picture,
-    "animation": run_animation,
-    "video": run_video,
-}
 
-
-def run_job(recipe: Recipe, workshop: Workshop, *, progress: ProgressCallback, cancelled: Callable[[], bool]) -> Report:
+def run_job(
+    recipe: Recipe,
+    workshop: Workshop,
+    *,
+    progress: ProgressCallback,
+    cancelled: Callable[[], bool],
+    video: Callable[[Job], None] = run_video,
+) -> Report:
     """Do one job.
+
+    Args:
+        recipe: what to do.
+        workshop: what jobs share.
+        progress: called about ten times a second.
+        cancelled: asked about ten times a second; True stops the job.
+        video: does what is to be done with a video: all of it, or a part that others complete.
 
     Raises:
         Interrupted: `cancelled` said so, or Ctrl-C in the calling thread.
@@ -41,7 +49,7 @@ def run_job(recipe: Recipe, workshop: Workshop, *, progress: ProgressCallback, c
     check_output(recipe)
     with claim(Path(recipe.output)) as warnings:
         check_free(recipe)  # Another job may just have ended.
-        return _run(recipe, workshop, warnings, progress, cancelled)
+        return _run(recipe, workshop, warnings, progress, cancelled, video)
 
 
 def _run(
@@ -50,8 +58,9 @@ def _run(
     warnings: Sequence[str],
     progress: ProgressCallback,
     cancelled: Callable[[], bool],
+    video: Callable[[Job], None],
 ) -> Report:
-    run = _RUNS[probe(recipe.target).kind]
+    run = {"picture": run_picture, "animation": run_animation, "video": video}[probe(recipe.target).kind]
     report = Report(
         target=recipe.target, output=recipe.output, version=mien.__version__, price_per_hour=recipe.price_per_hour
     )

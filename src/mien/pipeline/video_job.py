@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -39,20 +39,33 @@ def run_video(job: Job) -> None:
         NoFaceError: there is no face to replace, and the recipe does not allow that.
         Interrupted: the job was stopped.
     """
+    with prepared(job, lambda encoding: _checkpoint(job, encoding)) as video:
+        video.conclude(video.make_segments(video.segments))
+
+
+@contextmanager
+def prepared(job: Job, checkpoint_for: Callable[[Encoding], AbstractContextManager[Checkpoint]]) -> Generator[VideoJob]:
+    """A video whose people are known, ready for its segments. Those who share them begin with the same survey.
+
+    Args:
+        job: whose target is a video.
+        checkpoint_for: the folder of the parts, given what they are encoded with. A survey that lies there is used.
+
+    Raises:
+        MienError: as `run_video` does.
+    """
     # The source pictures are read on the side: the first frame comes the sooner.
     with ThreadPoolExecutor(1, "mien-sources") as pool:
         building = pool.submit(job.build_roles)
         with job.stage("open", "opening"):
             source = open_target(job.recipe)
             encoding = encoding_for(job.recipe, source, job.networks.enlargement)
-        with source, _checkpoint(job, encoding) as checkpoint:
+        with source, checkpoint_for(encoding) as checkpoint:
             with job.stage("survey", "looking who is there"):
                 people, role_of = _cast(job, source, checkpoint)
             building.result()
-            video = _VideoJob(job, source, encoding, checkpoint, people, role_of)
             trim_heap()  # What the preparation has freed is of no use to frames and encoder.
-            execution = video.make_segments()
-            video.conclude(execution)
+            yield VideoJob(job, source, encoding, checkpoint, people, role_of)
 
 
 def open_target(recipe: Recipe) -> VideoSource:
@@ -124,7 +137,9 @@ def _survey(job: Job, source: VideoSource, looks: int) -> list[Sample]:
 
 
 @dataclass(frozen=True, slots=True)
-class _VideoJob:
+class VideoJob:
+    """A video in work; made by `prepared`."""
+
     job: Job
     source: VideoSource
     encoding: Encoding
@@ -134,13 +149,14 @@ class _VideoJob:
 
     @property
     def segments(self) -> tuple[Segment, ...]:
+        """All of them."""
         return self.source.segments(self.job.recipe.segment_seconds)
 
-    def make_segments(self) -> Execution:
-        """Make those that are not there yet."""
+    def make_segments(self, wanted: Sequence[Segment]) -> Execution:
+        """Make those of `wanted` that are not there yet."""
         info, job = self.source.info, self.job
-        finished = [segment for segment in self.segments if self._is_finished(segment)]
-        unfinished = [segment for segment in self.segments if segment not in finished]
+        finished = [segment for segment in wanted if self._is_finished(segment)]
+        unfinished = [segment for segment in wanted if segment not in finished]
         job.report.segments, job.report.segments_reused = len(self.segments), len(finished)
         wiring = Wiring(
             frames=self.source.frames,
