@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Iterable
 
 import av
-from av.error import InvalidDataError
+from av.error import FFmpegError, InvalidDataError
 
 DAMAGED = "the picture is damaged: part of it shows something else, as in any viewer; fetch the file again if you can"
 
@@ -27,7 +27,7 @@ def is_jpeg_damaged(data: bytes) -> bool:
         pictures = [*decoder.decode(av.Packet(data)), *decoder.decode(None)]
     except InvalidDataError:
         return True
-    except av.FFmpegError:
+    except FFmpegError:
         return False  # A kind of JPEG that it does not know.
     return any(picture.is_corrupt for picture in pictures)
 

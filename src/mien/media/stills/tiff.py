@@ -16,6 +16,7 @@ from mien.media.containers import tiff
 from mien.media.containers.tiff import Field, Structure
 from mien.media.metadata import Metadata, without_photoshop_thumbnail, without_xmp_thumbnails
 from mien.media.profiles import ColourModel
+from mien.media.stills.damage import DAMAGED, is_deflate_damaged, is_jpeg_damaged
 from mien.media.stills.still import (
     CREDENTIALS_DROPPED,
     VISUALLY_LOSSLESS,
@@ -96,7 +97,10 @@ def read(data: bytes) -> Still:
         metadata=_metadata(image, structure),
         options={"coding": coding},
         carried=tuple((tag, _carried(tag, field)) for tag, field in structure.directory.items() if _is_carried(tag)),
-        warnings=_warnings(structure, bits, compression),
+        warnings=(
+            *((DAMAGED,) if _is_damaged(data, structure, compression) else ()),
+            *_warnings(structure, bits, compression),
+        ),
     )
 
 
@@ -160,6 +164,19 @@ def _is_carried(tag: int) -> bool:
 def _carried(tag: int, field: Field) -> Field:
     blank = {tiff.PHOTOSHOP: without_photoshop_thumbnail, tiff.XMP: without_xmp_thumbnails}.get(tag)
     return replace(field, raw=blank(field.raw)) if blank else field
+
+
+def _is_damaged(data: bytes, structure: Structure, compression: str) -> bool:
+    places = zip(structure.numbers(tiff.STRIP_OFFSETS), structure.numbers(tiff.STRIP_SIZES), strict=False)
+    tiles = zip(structure.numbers(tiff.TILE_OFFSETS), structure.numbers(tiff.TILE_SIZES), strict=False)
+    parts = (data[offset : offset + size] for offset, size in (*places, *tiles))
+    if compression in ("tiff_adobe_deflate", "tiff_deflate"):
+        return is_deflate_damaged(parts)
+    if compression == "jpeg":
+        tables = structure.directory.get(tiff.JPEG_TABLES)
+        # The tables are a file of their own, whose end and the parts' start are left out to make one of both.
+        return any(is_jpeg_damaged(tables.raw[:-2] + part[2:] if tables else part) for part in parts)
+    return False
 
 
 def _warnings(structure: Structure, bits: int, compression: str) -> tuple[str, ...]:
