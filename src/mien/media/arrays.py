@@ -92,6 +92,15 @@ class ArrayFrame:
         stored = self._upright[rect.slices][..., : self.space.channels]
         stored[...] = self.space.add(stored, before, after)
 
+    def cover(self, rect: Rect, opacity: NDArray[np.float32]) -> None:
+        """Make pixels of `rect` at least as opaque as `opacity` (height, width), 0..1, where there is alpha."""
+        channels = self.space.channels
+        if self._upright.shape[2] <= channels:
+            return
+        alpha = self._upright[rect.slices][..., channels]
+        least = np.rint(opacity * np.iinfo(alpha.dtype).max).astype(alpha.dtype)
+        np.maximum(alpha, least, out=alpha)
+
 
 def _shrink(pixels: Pixels, width: int, height: int) -> Pixels:
     small = cv2.resize(np.ascontiguousarray(pixels), (width, height), interpolation=cv2.INTER_AREA)
