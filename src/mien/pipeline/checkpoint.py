@@ -104,17 +104,18 @@ class Checkpoint:
         Raises:
             UnwritableError: no space, no permission.
         """
-        write_atomically(self._counts_path(segment), json.dumps(counts).encode())
+        write_atomically(self.counts_path(segment), json.dumps(counts).encode())
 
     def load_counts(self, segment: _Numbered) -> dict[str, Any]:
         """What was counted in a finished segment."""
-        return json.loads(self._counts_path(segment).read_text(encoding="utf-8"))
+        return json.loads(self.counts_path(segment).read_text(encoding="utf-8"))
 
     def remove(self) -> None:
         """Delete the folder: the job is done, or nothing in it is of use."""
         shutil.rmtree(self.folder)
 
-    def _counts_path(self, segment: _Numbered) -> Path:
+    def counts_path(self, segment: _Numbered) -> Path:
+        """Where the counts of a segment are."""
         return self.folder / f"{segment.number:04d}.json"
 
 
