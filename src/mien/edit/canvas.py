@@ -13,6 +13,7 @@ from mien.edit.fields import look_up, resize
 from mien.edit.raster import Floats, Indices, rasterise
 from mien.edit.topology import FACE_POINTS, add_skirt, plane
 from mien.edit.unroll import draw_order
+from mien.native import face as kernels
 
 _CELLS = 64
 """Grid cells across a face: soft fields need no more."""
@@ -102,13 +103,10 @@ class Canvas:
     def shrink(self, picture: Floats, window: Window) -> Floats:
         """The patch (height, width, c) averaged over each cell of a window: (rows, columns, c).
 
-        Cells that are not in the window or not wholly on the patch have the values of the nearest one that is.
+        Cells that are not in the window have the values of the nearest one that is.
         """
         (top, bottom), (left, right) = ((one.start, one.stop) for one in window.cells)
-        bottom = max(min(bottom, self.height // self.step), top + 1)
-        right = max(min(right, self.width // self.step), left + 1)
-        inner = picture[top * self.step : bottom * self.step, left * self.step : right * self.step]
-        small = cv2.resize(inner, (right - left, bottom - top), interpolation=cv2.INTER_AREA)
+        small = kernels.shrink(picture[window.pixels], self.step)
         around = top, self.rows - bottom, left, self.columns - right
         return cast(Floats, cv2.copyMakeBorder(small, *around, cv2.BORDER_REPLICATE))
 

@@ -8,8 +8,9 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from mien.edit.fields import as_rgba, halved, resize
+from mien.edit.fields import halved
 from mien.edit.raster import Floats
+from mien.native import face as kernels
 
 _SIGMAS = (0.8, 1.9)
 """Blurs, in pixels, that split off the two finest bands of detail."""
@@ -51,6 +52,27 @@ class Amounts(NamedTuple):
     """Part of the drawn skin's fine detail that is taken away, 0..1."""
 
 
+class Drawing(NamedTuple):
+    """What is laid over the target."""
+
+    picture: Floats
+    """(height, width, 4) RGB; the fourth channel means nothing."""
+    grey: Floats
+    """(height, width) its lightness."""
+    opacity: Floats
+    """(height, width) 0..1."""
+
+
+class Fields(NamedTuple):
+    """Smooth fields (rows, columns), 0..1, on cells of `step` x `step` pixels."""
+
+    step: int
+    unknown: Floats
+    """Where the drawing has no detail of its own."""
+    parts: Floats
+    """Where eyes, brows and mouth are: not smoothed as skin is."""
+
+
 class GrainMatch:
     """Matches one track's drawings, and remembers the amounts."""
 
@@ -65,43 +87,41 @@ class GrainMatch:
         """Whether it is time to measure again."""
         return self._age % _MEASURE == 0
 
-    @property
-    def smooths(self) -> bool:
-        """Whether fine detail of skin is taken away."""
-        return self._amounts.smooth > 0
-
-    def share(self, unknown: Floats) -> Floats:
-        """How much of the target's grain is carried, given where the drawing has no detail of its own (0..1)."""
-        add = np.float32(self._amounts.add)
-        return add + (1 - add) * unknown
-
-    def apply(self, drawn: Floats, detail: Floats, share: Floats, parts: Floats | None, face_width: float) -> None:
-        """Match what is drawn to the target, in place.
+    def lay_over(self, picture: Floats, drawing: Drawing, detail: Floats, fields: Fields, face_width: float) -> None:
+        """Lay a drawing over the target, in place, as sharp and with as much grain.
 
         Args:
-            drawn: (height, width, 4) RGB that is drawn.
+            picture: (height, width, 3) the target.
+            drawing: What is drawn there.
             detail: (height, width) the target's finest band of lightness.
-            share: (height, width) see `share`.
-            parts: (height, width) 0..1 where eyes, brows and mouth are, not smoothed as skin is; needed if `smooths`.
+            fields: How much of the target's grain is carried, and where the drawing is not skin.
             face_width: pixels.
         """
         self._age += 1
         busy = cast(Floats, cv2.blur(halved(np.abs(detail)), (_PATCH, _PATCH)))
         quiet = np.clip(2 - busy * np.float32(1 / max(_STRUCTURE * self._grain, 1e-6)), 0, 1)
-        change = detail * resize(quiet, *detail.shape)
-        change *= share
-        if self._amounts.soften > 0:
-            change -= np.float32(self._amounts.soften) * _fine(drawn, _SIGMAS[0])
-        if parts is not None and self.smooths:
-            change -= np.float32(self._amounts.smooth) * (1 - parts) * _fine(drawn, _skin_sigma(face_width))
-        cv2.add(drawn, as_rgba(change), dst=drawn)
+        soften, _, smooth = self._amounts
+        kernels.lay_over(
+            picture,
+            drawing.picture,
+            drawing.opacity,
+            (detail, quiet, self._share(fields.unknown)),
+            fields.step,
+            soften=(_finer(drawing.grey, _SIGMAS[0]), soften) if soften > 0 else None,
+            smooth=(_finer(drawing.grey, _skin_sigma(face_width)), smooth, fields.parts) if smooth > 0 else None,
+        )
+
+    def _share(self, unknown: Floats) -> Floats:
+        """How much of the target's grain is carried, given where the drawing has no detail of its own (0..1)."""
+        add = np.float32(self._amounts.add)
+        return add + (1 - add) * unknown
 
     def measure(self, drawn: Floats, target: Floats, skin: Floats, parts: Floats, face_width: float) -> None:
         """Look at both pictures and adapt the amounts.
 
         Args:
             drawn: (height, width, 4) RGB that is drawn.
-            target: (height, width, 4) the target there.
+            target: (height, width, 3) the target there.
             skin: (height, width) 0..1 where both are plain, uncovered skin: there grain and fine detail are measured.
             parts: (height, width) 0..1 where eyes, brows and mouth are: there the sharpness is measured.
             face_width: pixels.
@@ -114,7 +134,7 @@ class GrainMatch:
         our_sharpness = _size(ours, parts) / max(_size(our_coarse, parts), 1e-6)
         their_sharpness = _size(theirs, parts) / max(_size(their_coarse, parts), 1e-6)
         soften = float(np.clip(1 - their_sharpness / max(_TOLERANCE * our_sharpness, 1e-6), 0, _SOFTEST))
-        our_detail, their_detail = (_size(_fine(one, _skin_sigma(face_width)), skin) for one in (drawn, target))
+        our_detail, their_detail = (_size(_finer(_grey(one), _skin_sigma(face_width)), skin) for one in (drawn, target))
         smooth = float(np.clip(1 - _SKIN_TOLERANCE * their_detail / max(our_detail, 1e-6), 0, _SMOOTHEST))
         # Independent grain adds up in squares.
         left = (1 - soften) * our_grain / max(their_grain, 1e-6)
@@ -127,7 +147,7 @@ class GrainMatch:
 
 def _bands(picture: Floats) -> tuple[Floats, Floats]:
     """The two finest bands of lightness, finest first."""
-    grey = cast(Floats, cv2.cvtColor(picture, cv2.COLOR_RGBA2GRAY))
+    grey = _grey(picture)
     fine, coarse = (cast(Floats, cv2.GaussianBlur(grey, (0, 0), sigma)) for sigma in _SIGMAS)
     return grey - fine, fine - coarse
 
@@ -137,9 +157,14 @@ def _skin_sigma(face_width: float) -> float:
     return min(max(_SKIN_BAND * face_width, 0.1), _WIDEST_SKIN_BAND)
 
 
-def _fine(picture: Floats, sigma: float) -> Floats:
+def _grey(picture: Floats) -> Floats:
+    """Lightness of RGB with three or four channels."""
+    code = cv2.COLOR_RGB2GRAY if picture.shape[2] == 3 else cv2.COLOR_RGBA2GRAY
+    return cast(Floats, cv2.cvtColor(picture, code))
+
+
+def _finer(grey: Floats, sigma: float) -> Floats:
     """What a blur takes from lightness."""
-    grey = cast(Floats, cv2.cvtColor(picture, cv2.COLOR_RGBA2GRAY))
     return cast(Floats, cv2.subtract(grey, cv2.GaussianBlur(grey, (0, 0), sigma)))
 
 

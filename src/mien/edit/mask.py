@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
 
-import cv2
 import numpy as np
 
 from mien.edit.canvas import hull
@@ -22,16 +20,17 @@ _FINENESS = 2.5
 """The outline is drawn on a grid whose cells are this many times smaller than the sigma of its edge."""
 
 
-def outline(height: int, width: int, result: Floats, face_width: float) -> Floats:
-    """(height, width) 1 inside the outline of a face (n, 2+), 0 from the outline outwards, soft between."""
+def outline(height: int, width: int, result: Floats, face_width: float) -> tuple[Floats, int]:
+    """1 inside the outline of a face (n, 2+), 0 from the outline outwards, soft between.
+
+    Returns:
+        A field over `height` x `width` pixels, and the pixels a side of its cells.
+    """
     sigma = max(_EDGE * face_width, 0.7)
     step = max(int(sigma / _FINENESS), 1)
-    rows, columns = -(-height // step), -(-width // step)
     corners, _ = hull(result)
-    mask = polygon((corners + 0.5) / step - 0.5, rows, columns)
-    soft = smoothstep(0.5, 1.0, gaussian(mask, sigma / step))
-    large = cv2.resize(soft, (columns * step, rows * step), interpolation=cv2.INTER_LINEAR)
-    return cast(Floats, large[:height, :width])
+    mask = polygon((corners + 0.5) / step - 0.5, -(-height // step), -(-width // step))
+    return smoothstep(0.5, 1.0, gaussian(mask, sigma / step)), step
 
 
 def cut_holes(mask: Floats, result: Floats, face_width: float) -> None:

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from mien.edit import light, mask, shape, topology, warp
 from mien.edit.canvas import Canvas, Drawn, Window, draw
-from mien.edit.fields import as_rgb, as_rgba, gaussian, look_up, resize, smoothstep
-from mien.edit.grain import GrainMatch
+from mien.edit.fields import as_rgb, as_rgba, gaussian, look_up, smoothstep
+from mien.edit.grain import Drawing, Fields, GrainMatch
 from mien.edit.occlusion import FaceCover
 from mien.edit.raster import Floats
 from mien.edit.regions import features
@@ -22,6 +22,7 @@ from mien.faces.align import from_canonical, head_placement, to_canonical
 from mien.faces.face import TrackedFace
 from mien.faces.mesh import VERTICES
 from mien.geometry import Rect
+from mien.native import face as kernels
 
 _STRETCH = (0.4, 0.7)
 """How squarely the source shows a texel over how squarely the target does: below the first its detail would be
@@ -30,8 +31,6 @@ _LEAST_FACING = 0.12
 """Facing under which the target's outline counts as seen no less squarely."""
 _ACROSS = 0.85
 """Part of the texture plane's width that a face takes up."""
-_FINER = 1.25
-"""Pixels for each texel in a drawing that is enlarged afterwards: nothing is lost then."""
 _TRACKS = 32
 """Tracks remembered at most, 0.3 MB each."""
 
@@ -71,7 +70,7 @@ class GeometricSwap:
             others: Other faces in the frame; larger ones are taken to be nearer and stay in front.
         """
         track = self._remember(face)
-        if face.fade <= 0:
+        if face.fade <= 0 or min(patch.shape[:2]) < 2:
             return patch.copy()
         origin = np.array([rect.x + 0.5, rect.y + 0.5, 0], np.float32)
         target = face.face.landmarks[:VERTICES] - origin
@@ -82,7 +81,7 @@ class GeometricSwap:
         back = target[:, :2] - result[:, :2]
         drawn = draw(canvas, window, result, facing, back)
         shift = warp.displacement(canvas, window, drawn, target, result, back)
-        moved = warp.move(canvas, as_rgba(patch), *shift, window)
+        moved = warp.move(canvas, patch, *shift, window)
 
         small = canvas.shrink(patch, canvas.window(np.concatenate([result, add_skirt(target)])))
         cover = track.cover.update(*_unrolled(canvas, small, target, facing))
@@ -91,9 +90,7 @@ class GeometricSwap:
         nearer = [points - origin for points in _nearer(face, others)]
         look = look._replace(opacity=look.opacity * np.float32(face.fade))
         self._paint(moved, canvas, window, look, result, nearer, track.grain)
-        edited = patch.copy()
-        edited[moved.window.pixels] = as_rgb(moved.picture)
-        return edited
+        return moved.picture
 
     def _remember(self, face: TrackedFace) -> _Track:
         """What is known of the face's track; the tracks used last are kept."""
@@ -147,39 +144,21 @@ class GeometricSwap:
     ) -> None:
         """Draw the source's face into what was moved, in place."""
         face_width, corner = _width(result), np.append(window.corner, np.float32(0))
-        opacity = canvas.enlarge(look.opacity, window)
-        opacity *= mask.outline(*window.size, result - corner, face_width)
+        outline, fineness = mask.outline(*window.size, result - corner, face_width)
+        opacity = kernels.enlarge_product(look.opacity, canvas.step, outline, fineness, window.size)
         mask.cut_holes(opacity, result - corner, face_width)
         mask.hide_behind(opacity, face_width, [points - corner for points in nearer])
 
-        painted = self._drawing(look, window, canvas, face_width)
-        if look.grey:
-            painted = as_rgba(cast(Floats, cv2.cvtColor(painted, cv2.COLOR_RGBA2GRAY)))
-        part = moved.part(window)
-        view = moved.picture[part]
-        parts = canvas.enlarge(look.parts, window) if grain.due or grain.smooths else None
-        if parts is not None and grain.due:
-            grain.measure(painted, view, canvas.enlarge(look.plain, window) * opacity, parts, face_width)
-        share = canvas.enlarge(grain.share(look.unknown), window)
-        grain.apply(painted, moved.detail[part], share, parts, face_width)
-        painted -= view
-        painted *= as_rgba(opacity)
-        view += painted
-
-    def _drawing(self, look: _Look, window: Window, canvas: Canvas, face_width: float) -> Floats:
-        """The source in its new light at each pixel of a window (height, width, 4); drawn no finer than its texture."""
         level = self._level(face_width)
-        texels = canvas.step * level.shape[0] * _ACROSS / face_width
-        pixels = min(int(np.ceil(_FINER * texels)), canvas.step)
-        height, width = (pixels * count for count in look.drawn.u.shape)
-        side, half = np.float32(level.shape[0]), np.float32(0.5)
-        u, v = (resize(field * side - half, height, width) for field in (look.drawn.u, look.drawn.v))
-        painted = look_up(level, u, v)
-        painted *= resize(look.factor, height, width)
-        painted += resize(look.base, height, width)
-        if pixels < canvas.step:
-            return canvas.enlarge(painted, window)
-        return painted[: window.size[0], : window.size[1]]
+        drawn, grey = kernels.draw(level, look.drawn.u, look.drawn.v, look.factor, look.base, canvas.step, window.size)
+        if look.grey:
+            drawn = as_rgba(grey)
+        view = moved.picture[window.pixels]
+        if grain.due:
+            plain, parts = (canvas.enlarge(field, window) for field in (look.plain, look.parts))
+            grain.measure(drawn, view, plain * opacity, parts, face_width)
+        fields = Fields(canvas.step, look.unknown, look.parts)
+        grain.lay_over(view, Drawing(drawn, grey, opacity), moved.detail_of(window), fields, face_width)
 
     def _level(self, across: float) -> Floats:
         """The texture (side, side, 4) with at least about as many texels across the face as there are pixels."""

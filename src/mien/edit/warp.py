@@ -8,9 +8,10 @@ import cv2
 import numpy as np
 
 from mien.edit.canvas import Canvas, Drawn, Window, hull
-from mien.edit.fields import as_rgba, gaussian, look_up, resize, smoothstep
+from mien.edit.fields import gaussian, look_up, resize, smoothstep
 from mien.edit.raster import Floats
 from mien.geometry import Rect
+from mien.native import face as kernels
 
 GROWTH = 0.26
 """The rectangle reaches beyond the face by this part of its longer side, on every side."""
@@ -20,9 +21,9 @@ _RAYS = 180
 """Directions in which the outline's shift is tabulated."""
 _LEAST_SHIFT = 0.02
 """Pixels; smaller displacements are none."""
-_SHARPENING = np.float32(1.6)
-"""How much of the finest detail of lightness gives back what linear interpolation took, for each unit of `_between`:
-the result is as sharp as by cubic interpolation, which takes longer."""
+_SHARPENING = 1.6
+"""How much of the finest detail of lightness gives back what linear interpolation took: the result is as sharp as by
+cubic interpolation, which takes longer."""
 
 
 def surroundings(points: Floats) -> tuple[float, float, float, float]:
@@ -111,53 +112,40 @@ def _window(canvas: Canvas, target: Floats) -> Floats:
 
 
 class Moved(NamedTuple):
-    """A part of the picture with its pixels in their new places."""
+    """A picture with its pixels in their new places."""
 
-    window: Window
     picture: Floats
-    """(height, width, 4)"""
+    """(height, width, 3)"""
+    window: Window
+    """All that moved."""
     detail: Floats
-    """(height, width) the finest band of its lightness."""
+    """(rows, columns of the window) the finest band of its lightness."""
 
-    def part(self, window: Window) -> tuple[slice, slice]:
-        """Where a window of the canvas lies in this part."""
+    def detail_of(self, window: Window) -> Floats:
+        """The detail of a part of the window."""
         (top, left), (rows, columns) = (one.start for one in self.window.pixels), window.pixels
-        return slice(rows.start - top, rows.stop - top), slice(columns.start - left, columns.stop - left)
+        return self.detail[rows.start - top : rows.stop - top, columns.start - left : columns.stop - left]
 
 
 def move(canvas: Canvas, picture: Floats, shift_x: Floats, shift_y: Floats, window: Window) -> Moved:
-    """Take pixels from where the displacement says: all that move, and all of a window.
+    """Take pixels from where the displacement says.
 
     Pixels that do not move stay as they are, bit for bit.
 
     Args:
         canvas: The patch.
-        picture: (height, width, 4) what is on it.
+        picture: (height, width, 3) what is on it.
         shift_x: (rows, columns) pixels.
         shift_y: As `shift_x`.
-        window: What is wanted in any case.
+        window: Where the detail is wanted in any case.
     """
     moving = (shift_x != 0) | (shift_y != 0)
     moving[window.cells] = True
     rows, columns = np.flatnonzero(moving.any(axis=1)), np.flatnonzero(moving.any(axis=0))
     window = canvas.cells_window(rows[0] - 1, columns[0] - 1, rows[-1] + 2, columns[-1] + 2)
-    x, y = (canvas.enlarge(np.ascontiguousarray(one[window.cells]), window) for one in (shift_x, shift_y))
-    lost = _SHARPENING * (_between(x) + _between(y))
-    across, down = (np.arange(one.start, one.stop, dtype=np.float32) for one in window.pixels[::-1])
-    x += across
-    y += down[:, None]
-    taken = look_up(picture, x, y)
-    grey = cv2.cvtColor(taken, cv2.COLOR_RGBA2GRAY)
-    detail = cast(Floats, cv2.subtract(grey, cv2.GaussianBlur(grey, (3, 3), 0)))
-    lost *= detail
-    taken += as_rgba(lost)
-    return Moved(window, taken, detail)
-
-
-def _between(places: Floats) -> Floats:
-    """How much linear interpolation blurs at these places: 0 at pixel centres, 1/4 half-way between."""
-    part = places - np.floor(places)
-    return part - part * part
+    x, y = (np.ascontiguousarray(one[window.cells]) for one in (shift_x, shift_y))
+    moved, detail = kernels.move(picture, x, y, canvas.step, window.pixels, _SHARPENING)
+    return Moved(moved, window, detail)
 
 
 def move_small(canvas: Canvas, small: Floats, shift_x: Floats, shift_y: Floats) -> Floats:

@@ -14,6 +14,7 @@ from av.video.frame import VideoFrame as Picture
 from numpy.typing import NDArray
 
 from mien.geometry import Rect
+from mien.media import faint
 from mien.media.colour import Colour, Float, tone_map
 from mien.media.orientation import Orientation
 from mien.native import planes as kernels
@@ -211,6 +212,31 @@ class PlaneFrame:
             _add(self._planes[0][rect.slices], luma, self.layout.bits)
         else:
             self._add_rgb(rect, change * np.float32(2**self.layout.bits - 1))
+
+    def glance(self, width: int, height: int) -> NDArray[np.uint8]:
+        """Brightness (height, width) of the upright picture in 8 bits, of single samples: rough and cheap."""
+        planes = self._bright_planes()
+        stored = planes[len(planes) // 2]  # green tells most of the three
+        few = cv2.resize(stored, self.orientation.size(width, height), interpolation=cv2.INTER_LINEAR)
+        if self.layout.bits > 8:
+            few = (few >> (self.layout.bits - 8)).astype(np.uint8)
+        return np.ascontiguousarray(self.orientation.upright(few))
+
+    def brighten(self, pattern: faint.Pattern) -> float:
+        """Add a faint pattern to the brightness, and return its mean square in 8-bit codes; see `mien.media.faint`."""
+        self._make_writable()
+        coarse = np.ascontiguousarray(self.orientation.stored(pattern))
+        whole = faint.enlarged(coarse, self.picture.width, self.picture.height)
+        squares = [faint.add(plane, whole, self.layout.bits) for plane in self._bright_planes()]
+        return sum(squares) / len(squares)
+
+    def _bright_planes(self) -> list[Plane]:
+        """What makes a pixel brighter: luma, or all three colours."""
+        if self.layout.family != "rgb":
+            return self._planes[:1]
+        if self.layout.packed:
+            return [self._planes[0][..., channel] for channel in self.layout.channels]
+        return [self._planes[channel] for channel in self.layout.channels]
 
     def _make_writable(self) -> None:
         # The decoder may still predict from this memory: the first edit moves to a copy of our own.

@@ -1,0 +1,282 @@
+/* The swap's loops over the pixels of a face, each one pass over memory. Arrays are float32 in C order; colours lie
+   pixel by pixel. Every function returns 0, or -1 where there is no memory for a few rows. */
+#include "pixels.h"
+
+/* Mean colours of cells of step x step pixels, the last ones maybe smaller, of a picture (height, width, 3). */
+MIEN_API int mien_shrink(const float *picture, ptrdiff_t stride, int height, int width, int step, float *means) {
+    const int columns = (width + step - 1) / step, rows = (height + step - 1) / step;
+    memset(means, 0, sizeof(float) * 3 * (size_t)rows * (size_t)columns);
+    for (int row = 0; row < rows; row++) {
+        float *cells = means + (ptrdiff_t)row * columns * 3;
+        const int top = row * step, high = height - top < step ? height - top : step;
+        for (int y = top; y < top + high; y++) {
+            const float *from = picture + y * stride;
+            for (int column = 0; column < columns; column++) {
+                const int wide = width - column * step < step ? width - column * step : step;
+                float red = 0, green = 0, blue = 0;
+                for (int x = 0; x < wide; x++, from += 3) red += from[0], green += from[1], blue += from[2];
+                cells[3 * column] += red, cells[3 * column + 1] += green, cells[3 * column + 2] += blue;
+            }
+        }
+        for (int column = 0; column < columns; column++) {
+            const int wide = width - column * step < step ? width - column * step : step;
+            const float part = 1.0f / (float)(wide * high);
+            for (int channel = 0; channel < 3; channel++) cells[3 * column + channel] *= part;
+        }
+    }
+    return 0;
+}
+
+/* Where a row of pixels is looked up: the first of four neighbours, in floats from the first one, and the shares of
+   the right and of the lower two. */
+typedef struct {
+    int32_t *at;
+    float *right, *below;
+} Places;
+
+/* Places of x, y (cells; centres at 0, 1, ...) in a field of `channels` floats per cell, at least 2 x 2 cells; beyond
+   the rim the rim's. */
+static inline void find_places(Places to, const float *restrict x, const float *restrict y, int height, int width, int channels, int count) {
+    const float last_x = (float)(width - 1), last_y = (float)(height - 1);
+    int32_t *restrict at = to.at;
+    float *restrict share_x = to.right, *restrict share_y = to.below;
+    for (int i = 0; i < count; i++) {
+        float s = clampf(x[i], 0.0f, last_x), t = clampf(y[i], 0.0f, last_y);
+        int left = (int)s, top = (int)t;
+        left = left < width - 2 ? left : width - 2, top = top < height - 2 ? top : height - 2;
+        at[i] = (top * width + left) * channels;
+        share_x[i] = s - (float)left, share_y[i] = t - (float)top;
+    }
+}
+
+static inline Four mixed(Four a, Four b, Four c, Four d, float right, float below) {
+    /* In this form it is exactly a neighbour where that has the whole share. */
+    Four upper = a * (1 - right) + b * right, lower = c * (1 - right) + d * right;
+    return upper * (1 - below) + lower * below;
+}
+
+/* The colour between four pixels of a picture with three channels; the fourth value means nothing. */
+static inline Four colour_at(const float *from, ptrdiff_t stride, float right, float below) {
+    return mixed(four(from), four(from + 3), four(from + stride), four(from + stride + 3), right, below);
+}
+
+/* The same where four floats from the last pixel would reach beyond the picture. */
+static inline Four last_colour_at(const float *from, ptrdiff_t stride, float right, float below) {
+    const float *end = from + stride + 3;
+    Four last = {end[0], end[1], end[2], 0};
+    return mixed(four(from), four(from + 3), four(from + stride), last, right, below);
+}
+
+/* Three rows blurred by 1 2 1 both ways and taken from the middle one: the finest band of detail. */
+static void finest_band(float *detail, const float *above, const float *row, const float *below, float *sums, int count) {
+    for (int x = 0; x < count; x++) sums[x] = above[x] + 2 * row[x] + below[x];
+    for (int x = 0; x < count; x++) {
+        int left = x ? x - 1 : (count > 1 ? 1 : 0), right = x + 1 < count ? x + 1 : (count > 1 ? count - 2 : 0);
+        detail[x] = row[x] - (sums[left] + 2 * sums[x] + sums[right]) * 0.0625f;
+    }
+}
+
+static void sharpen(float *out, const float *lost, const float *detail, int count) {
+    for (int x = 0; x < count; x++) {
+        float add = lost[x] * detail[x];
+        out[3 * x] += add, out[3 * x + 1] += add, out[3 * x + 2] += add;
+    }
+}
+
+/* Copies all of a picture (height, width, 3) but a window. */
+static void copy_around(float *to, const float *from, int height, int width, int top, int left, int high, int wide) {
+    const size_t line = (size_t)width * 3, before = (size_t)left * 3, after = (size_t)(left + wide) * 3;
+    for (int y = 0; y < height; y++, to += line, from += line) {
+        if (y < top || y >= top + high) {
+            memcpy(to, from, line * sizeof(float));
+        } else {
+            memcpy(to, from, before * sizeof(float));
+            memcpy(to + after, from + after, (line - after) * sizeof(float));
+        }
+    }
+}
+
+/* Takes each pixel of a window from where it comes from, x + shift_x, y + shift_y, linear between pixels, and gives
+   back the sharpness that this took. The rest of the picture is copied.
+
+   picture   (height, width, 3), at least 2 x 2; what is moved
+   shift_x   (rows, columns) pixels, on the window's cells of step x step pixels; likewise shift_y
+   top, left the window's first pixel
+   moved     (height, width, 3)
+   detail    (high, wide) the finest band of the moved window's lightness
+   sharpening times how far the place is from a pixel's centre (0 to 1/4 each way) is what is given back of it. */
+MIEN_API int mien_move(const float *picture, int height, int width, const float *shift_x, const float *shift_y,
+                       int rows, int columns, int step, int top, int left, float *moved, float *detail, int high,
+                       int wide, float sharpening) {
+    const size_t line = (size_t)wide;
+    float *work = malloc(sizeof(float) * (12 * line + 2 * (size_t)columns) + TAPS_BYTES(wide + high));
+    if (!work) return -1;
+    float *grey = work, *lost = grey + 3 * line, *at_x = lost + 3 * line, *at_y = at_x + line, *sums = at_y + line;
+    Places places = {(int32_t *)(sums + line), sums + 2 * line, sums + 3 * line};
+    float *row_x = sums + 4 * line, *row_y = row_x + columns;
+    Taps across = taps_in(row_y + columns, line), down = taps_in(across.share + wide, (size_t)high);
+    find_taps(across, 0, wide, step, columns);
+    find_taps(down, 0, high, step, rows);
+    const ptrdiff_t stride = (ptrdiff_t)width * 3;
+    float *out = moved + top * stride + 3 * left;
+    copy_around(moved, picture, height, width, top, left, high, wide);
+    const int32_t last = (int32_t)((height - 2) * stride + 3 * (width - 2));
+
+    for (int y = 0; y <= high; y++) {
+        if (y < high) {
+            float *grey_row = grey + (y % 3) * wide, *lost_row = lost + (y % 3) * wide, *to = out + y * stride;
+            row_at(row_x, shift_x, columns, down, y, columns);
+            row_at(row_y, shift_y, columns, down, y, columns);
+            spread(at_x, row_x, across, wide);
+            spread(at_y, row_y, across, wide);
+            for (int x = 0; x < wide; x++) at_x[x] += (float)(left + x), at_y[x] += (float)(top + y);
+            find_places(places, at_x, at_y, height, width, 3, wide);
+            for (int x = 0; x < wide; x++) {
+                float right = places.right[x], below = places.below[x];
+                lost_row[x] = sharpening * (right - right * right + below - below * below);
+            }
+            for (int x = 0; x < wide; x++) {
+                const float *from = picture + places.at[x];
+                Four colour = places.at[x] < last ? colour_at(from, stride, places.right[x], places.below[x])
+                                                  : last_colour_at(from, stride, places.right[x], places.below[x]);
+                if (x + 1 < wide) *(Four *)(to + 3 * x) = colour;
+                else to[3 * x] = colour[0], to[3 * x + 1] = colour[1], to[3 * x + 2] = colour[2];
+            }
+            for (int x = 0; x < wide; x++)
+                grey_row[x] = 0.299f * to[3 * x] + 0.587f * to[3 * x + 1] + 0.114f * to[3 * x + 2];
+        }
+        if (y > 0) {
+            int middle = y - 1, above = middle > 0 ? middle - 1 : (high > 1 ? 1 : 0);
+            int below = y < high ? y : (high > 1 ? high - 2 : 0);
+            float *to = detail + (ptrdiff_t)middle * wide;
+            finest_band(to, grey + (above % 3) * wide, grey + (middle % 3) * wide, grey + (below % 3) * wide, sums, wide);
+            sharpen(out + middle * stride, lost + (middle % 3) * wide, to, wide);
+        }
+    }
+    free(work);
+    return 0;
+}
+
+/* Draws a texture at each pixel of a window in its new light: texture(u, v) * factor + base.
+
+   texture   (side, side, 4)
+   u, v      (rows, columns) places in the texture, 0..1, on cells of step x step pixels
+   factor, base (rows, columns, 4)
+   drawn     (high, wide, 4); grey (high, wide) its lightness */
+MIEN_API int mien_draw(const float *texture, int side, const float *u, const float *v, const float *factor,
+                       const float *base, int rows, int columns, int step, float *drawn, float *grey, int high, int wide) {
+    const size_t cells = (size_t)columns, line = (size_t)wide;
+    float *work = malloc(sizeof(float) * (10 * cells + 5 * line) + TAPS_BYTES(wide + high));
+    if (!work) return -1;
+    float *row_u = work, *row_v = row_u + cells, *row_factor = row_v + cells, *row_base = row_factor + 4 * cells;
+    float *at_u = row_base + 4 * cells, *at_v = at_u + line;
+    Places places = {(int32_t *)(at_v + line), at_v + 2 * line, at_v + 3 * line};
+    Taps across = taps_in(at_v + 4 * line, line), down = taps_in(across.share + wide, (size_t)high);
+    find_taps(across, 0, wide, step, columns);
+    find_taps(down, 0, high, step, rows);
+    for (int y = 0; y < high; y++) {
+        row_at(row_u, u, columns, down, y, columns);
+        row_at(row_v, v, columns, down, y, columns);
+        for (int c = 0; c < columns; c++) {
+            row_u[c] = row_u[c] * (float)side - 0.5f;
+            row_v[c] = row_v[c] * (float)side - 0.5f;
+        }
+        row_at(row_factor, factor, 4 * (ptrdiff_t)columns, down, y, 4 * columns);
+        row_at(row_base, base, 4 * (ptrdiff_t)columns, down, y, 4 * columns);
+        spread(at_u, row_u, across, wide);
+        spread(at_v, row_v, across, wide);
+        find_places(places, at_u, at_v, side, side, 4, wide);
+        float *to = drawn + (ptrdiff_t)y * wide * 4, *grey_row = grey + (ptrdiff_t)y * wide;
+        for (int x = 0; x < wide; x++) {
+            const float *at = texture + places.at[x];
+            Four colour = mixed(four(at), four(at + 4), four(at + 4 * side), four(at + 4 * side + 4),
+                                places.right[x], places.below[x]);
+            *(Four *)(to + 4 * x) = colour * spread_four(row_factor, across, x) + spread_four(row_base, across, x);
+        }
+        for (int x = 0; x < wide; x++)
+            grey_row[x] = 0.299f * to[4 * x] + 0.587f * to[4 * x + 1] + 0.114f * to[4 * x + 2];
+    }
+    free(work);
+    return 0;
+}
+
+/* The product of two fields, each on cells of its own step, at every pixel of a window (high, wide). */
+MIEN_API int mien_enlarge_product(const float *one, int rows, int columns, int step, const float *other, int other_rows,
+                                  int other_columns, int other_step, float *product, int high, int wide) {
+    const size_t line = (size_t)wide;
+    size_t floats = (size_t)columns + (size_t)other_columns + 2 * line;
+    float *work = malloc(sizeof(float) * floats + 2 * TAPS_BYTES(wide + high));
+    if (!work) return -1;
+    float *row = work, *other_row = row + columns, *values = other_row + other_columns, *factors = values + wide;
+    Taps across = taps_in(factors + wide, line), down = taps_in(across.share + wide, (size_t)high);
+    Taps other_across = taps_in(down.share + high, line), other_down = taps_in(other_across.share + wide, (size_t)high);
+    find_taps(across, 0, wide, step, columns);
+    find_taps(down, 0, high, step, rows);
+    find_taps(other_across, 0, wide, other_step, other_columns);
+    find_taps(other_down, 0, high, other_step, other_rows);
+    for (int y = 0; y < high; y++) {
+        row_at(row, one, columns, down, y, columns);
+        row_at(other_row, other, other_columns, other_down, y, other_columns);
+        spread(values, row, across, wide);
+        spread(factors, other_row, other_across, wide);
+        float *to = product + (ptrdiff_t)y * wide;
+        for (int x = 0; x < wide; x++) to[x] = values[x] * factors[x];
+    }
+    free(work);
+    return 0;
+}
+
+/* Lays what is drawn over a window of the picture, its finest detail matched to the picture's.
+
+   out       (high, wide, 3), out_stride floats from row to row: the picture, changed in place
+   drawn     (high, wide, 4)
+   opacity   (high, wide) 0..1
+   detail    (high, wide), detail_stride floats from row to row: the picture's grain, of which goes on top
+   quiet     (quiet_rows, quiet_columns) on cells of 2 x 2 pixels, times
+   share     (rows, columns) on cells of step x step pixels
+   fine      (high, wide) or null: what is drawn loses soften of it
+   skin      (high, wide) or null: and smooth of it where parts (rows, columns) is 0 */
+MIEN_API int mien_lay_over(float *out, ptrdiff_t out_stride, const float *drawn, const float *opacity,
+                           const float *detail, ptrdiff_t detail_stride, const float *quiet, int quiet_rows,
+                           int quiet_columns, const float *share, const float *parts, int rows, int columns, int step,
+                           const float *fine, float soften, const float *skin, float smooth, int high, int wide) {
+    const size_t line = (size_t)wide;
+    size_t floats = (size_t)quiet_columns + (size_t)columns + 2 * line;
+    float *work = malloc(sizeof(float) * floats + 2 * TAPS_BYTES(wide + high));
+    if (!work) return -1;
+    float *quiet_row = work, *row = quiet_row + quiet_columns, *change = row + columns, *factors = change + wide;
+    Taps across = taps_in(factors + wide, line), down = taps_in(across.share + wide, (size_t)high);
+    Taps quiet_across = taps_in(down.share + high, line), quiet_down = taps_in(quiet_across.share + wide, (size_t)high);
+    find_taps(across, 0, wide, step, columns);
+    find_taps(down, 0, high, step, rows);
+    find_taps(quiet_across, 0, wide, 2, quiet_columns);
+    find_taps(quiet_down, 0, high, 2, quiet_rows);
+    for (int y = 0; y < high; y++) {
+        row_at(quiet_row, quiet, quiet_columns, quiet_down, y, quiet_columns);
+        spread(change, quiet_row, quiet_across, wide);
+        row_at(row, share, columns, down, y, columns);
+        spread(factors, row, across, wide);
+        const float *grain = detail + y * detail_stride;
+        for (int x = 0; x < wide; x++) change[x] *= factors[x] * grain[x];
+        if (fine) {
+            const float *band = fine + (ptrdiff_t)y * wide;
+            for (int x = 0; x < wide; x++) change[x] -= soften * band[x];
+        }
+        if (skin) {
+            const float *band = skin + (ptrdiff_t)y * wide;
+            row_at(row, parts, columns, down, y, columns);
+            spread(factors, row, across, wide);
+            for (int x = 0; x < wide; x++) change[x] -= smooth * (1.0f - factors[x]) * band[x];
+        }
+        const float *over = opacity + (ptrdiff_t)y * wide, *from = drawn + (ptrdiff_t)y * wide * 4;
+        float *to = out + y * out_stride;
+        for (int x = 0; x < wide; x++, from += 4, to += 3) {
+            float part = over[x];
+            if (part == 0.0f) continue;
+            for (int channel = 0; channel < 3; channel++)
+                to[channel] += part * (from[channel] + change[x] - to[channel]);
+        }
+    }
+    free(work);
+    return 0;
+}
