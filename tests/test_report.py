@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from mien.errors import UnwritableError
-from mien.report import FlaggedFrame, ModelUse, Quality, Report
+from mien.report import FlaggedFrame, Marks, ModelUse, Quality, Report
 
 
 def full_report() -> Report:
@@ -30,6 +30,7 @@ def test_json_holds_every_field(tmp_path: Path) -> None:
     data["models"] = [ModelUse(**model) for model in data["models"]]
     data["flagged"] = [FlaggedFrame(**frame) for frame in data["flagged"]]
     data["quality"] = Quality(**data["quality"])
+    data["marks"] = Marks(**data["marks"])
     assert Report(**data) == report
 
 

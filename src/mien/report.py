@@ -50,6 +50,26 @@ class Quality:
 
 
 @dataclass(slots=True)
+class Marks:
+    """What the result says about itself; None where a mark is not on it."""
+
+    asked: str = "none"
+    """`none`, `metadata` or `all`."""
+    produce_id: str | None = None
+    """The number under which AI-content metadata and credentials name it."""
+    metadata: str | None = None
+    """Where the AI-content metadata is."""
+    signer: str | None = None
+    """Who signed the content credentials."""
+    own_signer: bool = False
+    """Whether that is the installation itself, for which nobody vouches."""
+    watermark: str | None = None
+    """The id that the invisible watermark carries, in hexadecimal."""
+    label: str | None = None
+    """The text that everyone sees."""
+
+
+@dataclass(slots=True)
 class Report:
     """One finished job. Written by `--json`; the short table of the command line is made from it."""
 
@@ -85,6 +105,7 @@ class Report:
     warnings: list[str] = field(default_factory=list[str])
     flagged: list[FlaggedFrame] = field(default_factory=list[FlaggedFrame])
     quality: Quality = field(default_factory=Quality)
+    marks: Marks = field(default_factory=Marks)
     price_per_hour: float | None = None
     cost: float | None = None
     """Wall hours times `price_per_hour`."""

@@ -25,6 +25,8 @@ from mien.models.shelf import ModelShelf
 Floats = NDArray[np.float32]
 Adapter = TypeVar("Adapter")
 
+MODELS = (blazeface.LAYOUTS["back"].model, blazeface.LAYOUTS["full_range"].model, face_mesh.MODEL, dlib_identity.MODEL)
+"""Networks behind every job: they find faces, follow them and tell people apart."""
 PRESENT = 0.5
 """Presence under which the landmarker's answer is not a face."""
 AGREEMENT = 0.035

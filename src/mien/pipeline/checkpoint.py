@@ -182,6 +182,17 @@ def content_digest(path: Path) -> str:
         raise UnreadableError(f"cannot read {path}: {error.strerror}") from error
 
 
+def job_number(recipe: Recipe, version: str) -> str:
+    """32 hexadecimal digits that a job has wherever and whenever it is done: from the content of its files.
+
+    Raises:
+        UnreadableError: the target or a picture cannot be read.
+    """
+    size, _, sample = _target_state(Path(recipe.target))
+    words = f"{_recipe_digest(recipe)} {size} {sample} {version}"
+    return hashlib.sha256(words.encode()).hexdigest()[:32]
+
+
 def _check(manifest: Path, identity: Identity, output: Path) -> None:
     try:
         kept = Identity(**json.loads(manifest.read_text(encoding="utf-8")))
@@ -207,6 +218,11 @@ def _recipe_digest(recipe: Recipe) -> str:
 
 
 def _target_digest(target: Path) -> str:
+    return "-".join(str(part) for part in _target_state(target))
+
+
+def _target_state(target: Path) -> tuple[int, int, str]:
+    """Size in bytes, time of change in ns, and a hash of head and tail."""
     try:
         state = target.stat()
         with target.open("rb") as file:
@@ -215,4 +231,4 @@ def _target_digest(target: Path) -> str:
             tail = file.read(_SAMPLE_BYTES)
     except OSError as error:
         raise UnreadableError(f"cannot read the target {target}: {error.strerror}") from error
-    return f"{state.st_size}-{state.st_mtime_ns}-{hashlib.sha256(head + tail).hexdigest()}"
+    return state.st_size, state.st_mtime_ns, hashlib.sha256(head + tail).hexdigest()

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from mien.engine.choose import Choice
+from mien.faces.analyser import MODELS
 from mien.media.animation import AnimationSource
 from mien.media.encoding import Encoding
 from mien.media.probe import Kind, probe
-from mien.models import blazeface, dlib_identity, face_mesh
 from mien.models.catalogue import CatalogueEntry, find_model
 from mien.models.families.family import Role
 from mien.models.opening import Wish
@@ -23,8 +23,6 @@ from mien.pipeline.output import check_output
 from mien.pipeline.video_job import encoding_for, open_target
 from mien.pipeline.workshop import Workshop
 from mien.recipe import Recipe
-
-_MODELS = (blazeface.LAYOUTS["back"].model, blazeface.LAYOUTS["full_range"].model, face_mesh.MODEL, dlib_identity.MODEL)
 
 # Measured on two cores of an AMD EPYC at 720p and 1080p, x264 at crf 18; other machines differ by a factor of two.
 _START_S = 2.0
@@ -184,7 +182,7 @@ def _read_header(recipe: Recipe, enlarged: int) -> _Target:
 
 def _bundled(recipe: Recipe) -> tuple[PlannedModel, ...]:
     wish = Wish(recipe.device, recipe.precision)
-    entries = [find_model(name) for name in _MODELS]
+    entries = [find_model(name) for name in MODELS]
     return tuple(_planned(entry, entry.path, wish.choose(entry, entry.path)) for entry in entries)
 
 
