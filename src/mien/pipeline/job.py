@@ -19,6 +19,7 @@ from mien.pipeline.casting import RoleOf, cast_people, nobody
 from mien.pipeline.effects import Role, make_effects
 from mien.pipeline.enlarging import Enlargeable, enlarge
 from mien.pipeline.executor import Execution
+from mien.pipeline.marking import Marking
 from mien.pipeline.meter import Meter
 from mien.pipeline.networks import JobNetworks
 from mien.pipeline.progress import Progress, ProgressMeter
@@ -26,7 +27,8 @@ from mien.pipeline.samples import Monitor
 from mien.pipeline.tally import Tally, summarise
 from mien.pipeline.workshop import Workshop
 from mien.recipe import Recipe
-from mien.report import Report
+from mien.report import Marks, Report
+from mien.trust.places import trust_folder
 
 T = TypeVar("T")
 
@@ -46,6 +48,11 @@ class Job:
     """Whose faces appear; a role's number is its place here."""
     frames_made: int = 0
     """Frames written by this run; those of an earlier one that is resumed are not."""
+    marking: Marking = field(init=False)
+
+    def __post_init__(self) -> None:
+        entries = {role: located.entry for role, located in self.networks.located.items()}
+        self.marking = Marking(self.recipe, self.report, entries, trust_folder())
 
     @contextmanager
     def stage(self, name: str, words: str) -> Generator[None]:
@@ -173,4 +180,5 @@ class Job:
             return False
         with publish(recipe.output) as part:
             shutil.copyfile(recipe.target, part)
+        self.report.marks = Marks(recipe.marks)  # Nothing was made; what the target says of itself holds.
         return True

@@ -71,6 +71,8 @@ class Wiring:
     """Told the counts of a segment just before its packets are published; an error discards them."""
     enlarge: Callable[[Any], Frame] | None = None
     """Makes another size of a finished frame."""
+    mark: Callable[[Frame], None] | None = None
+    """Puts marks into a frame that nothing else will be done to."""
 
 
 @dataclass(slots=True)
@@ -123,6 +125,8 @@ def run_segments(
         ]
         if wiring.enlarge is not None:
             stages.insert(-1, Stage("enlarge", _Enlarging(wiring.enlarge)))
+        if wiring.mark is not None:
+            stages.insert(-1, Stage("mark", _Marking(wiring.mark)))
 
         def tell(_done: int) -> None:
             if tick is not None:  # Frames decoded for a rehearsal alone are no progress.
@@ -199,6 +203,15 @@ class _Enlarging:
     def __call__(self, task: Task) -> None:
         if any(not shot.rehearsal for shot in task.shots):
             task.frame = self.enlarge(task.frame)
+
+
+@dataclass(frozen=True, slots=True)
+class _Marking:
+    mark: Callable[[Frame], None]
+
+    def __call__(self, task: Task) -> None:
+        if any(not shot.rehearsal for shot in task.shots):
+            self.mark(task.frame)
 
 
 class _SegmentEncoder:

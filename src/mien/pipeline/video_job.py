@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import mien
 from mien.engine.memory import trim_heap
 from mien.errors import Interrupted, NoFaceError, UnwritableError
@@ -28,6 +30,7 @@ from mien.pipeline.segmented import Span, Wiring, run_segments
 from mien.pipeline.survey import LOOKS, THOROUGH_LOOKS, frames_to_look_at, load_samples, save_samples, survey_frames
 from mien.pipeline.tally import Tally
 from mien.recipe import Position, Recipe
+from mien.trust.label import OPENING_S
 
 
 def run_video(job: Job) -> None:
@@ -166,6 +169,7 @@ class VideoJob:
             writer=self._writer,
             counted=lambda span, tally: self.checkpoint.save_counts(span, tally.to_mapping()),
             enlarge=job.enlarge,
+            mark=job.marking.stamp(self._opening_frames()),
         )
         already = sum(segment.end - segment.first for segment in finished)
         tick = job.ticker(info.frame_count, already)
@@ -187,13 +191,20 @@ class VideoJob:
         with job.stage("join", "writing the output"):
             paths = [self.checkpoint.packets_path(segment) for segment in made]
             try:
-                for warning in join(self.source, paths, recipe.output, audio=recipe.audio):
+                inscription = job.marking.inscription()
+                for warning in join(self.source, paths, recipe.output, audio=recipe.audio, inscription=inscription):
                     job.report.warn(warning)
             except UnwritableError as error:
                 raise UnwritableError(f"{error}; all parts are kept for a run with 'resume'") from error
 
     def _is_finished(self, segment: Segment) -> bool:
         return usable(self.checkpoint.packets_path(segment), self.encoding)
+
+    def _opening_frames(self) -> int:
+        """How many frames begin within the time that a label is shown."""
+        kept = self.source.index.times[self.source.first_rank : self.source.end_rank]
+        end = kept[0] + OPENING_S / self.source.time_base
+        return int(np.searchsorted(kept, float(end)))
 
     def _scene(self) -> Scene:
         return Scene(Tracker(self.job.workshop.analyser, self.people), self.job.make_effects(), self.role_of)

@@ -14,6 +14,7 @@ from mien.faces.track import Tracker
 from mien.media.animation import AnimationSource, AnimationWriter
 from mien.media.frame import Frame
 from mien.media.pictures import Picture, read_picture, write_picture
+from mien.media.stills.still import CREDENTIALS_DROPPED
 from mien.pipeline.casting import RoleOf
 from mien.pipeline.job import Job
 from mien.pipeline.samples import SamplePlan, spread
@@ -50,7 +51,8 @@ def run_picture(job: Job) -> None:
     follower = StillFollower(samples, people)
     _run(job, lambda: iter([picture]), 1, 1.0, follower, job.cast_or_leave(people), _PictureWriter(picture, job))
     for warning in picture.warnings:
-        job.report.warn(warning)
+        if not (warning == CREDENTIALS_DROPPED and job.marking.keeps_credentials):
+            job.report.warn(warning)
 
 
 def run_animation(job: Job) -> None:
@@ -74,7 +76,7 @@ def run_animation(job: Job) -> None:
             people = tell_apart(survey_frames(looks, job.workshop.analyser))
         tracker = Tracker(job.workshop.analyser, people)
         rate = info.frame_count / info.duration_s if info.duration_s else 10.0
-        writer = AnimationWriter(job.recipe.output, source)
+        writer = AnimationWriter(job.recipe.output, source, job.marking.inscription())
         _run(job, source.frames, info.frame_count, rate, tracker, job.cast_or_leave(people), writer)
         for warning in (*source.warnings, *writer.warnings):
             job.report.warn(warning)
@@ -104,8 +106,9 @@ class _PictureWriter:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         if error is None:
-            for warning in write_picture(self._picture, self._job.recipe.output):
-                self._job.report.warn(warning)
+            job = self._job
+            for warning in write_picture(self._picture, job.recipe.output, job.marking.inscription()):
+                job.report.warn(warning)
 
 
 def _run(
@@ -132,6 +135,7 @@ def _run(
         writer=lambda _span: writer,
         counted=counted,
         enlarge=job.enlarge,
+        mark=job.marking.stamp(),
     )
     execution = run_segments([_Whole(total)], wiring, tick=job.ticker(total), cancelled=job.cancelled)
     job.account(tallies, execution)

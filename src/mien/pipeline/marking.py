@@ -1,0 +1,143 @@
+"""How a job's result is marked: what its frames and its file are given, and what the report says of that."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import mien
+from mien.faces.analyser import MODELS
+from mien.media.frame import Frame
+from mien.media.inscription import NOTHING, Inscription
+from mien.models.catalogue import CatalogueEntry, find_model
+from mien.models.families.family import Role
+from mien.pipeline.checkpoint import job_number
+from mien.recipe import Recipe
+from mien.report import Marks, Report
+from mien.trust import xmp
+from mien.trust.aigc import KEY, Aigc
+from mien.trust.carriers import Carrier, carrier_of
+from mien.trust.claim import SYNTHETIC, TRAINED, Claim, UsedModel
+from mien.trust.label import TEXTS, make_label
+from mien.trust.permission import named_consents
+
+if TYPE_CHECKING:
+    from mien.trust.certificates import Signer
+
+_MAKERS: tuple[Role, ...] = ("swapper", "restorer", "upscaler")
+"""Networks of these roles make pixels."""
+
+
+@dataclass(slots=True)
+class Marking:
+    """The marks of one job."""
+
+    recipe: Recipe
+    report: Report
+    networks: Mapping[Role, CatalogueEntry]
+    """Those of the field that the job uses, by role."""
+    folder: Path
+    """Where the installation keeps its signer."""
+    carrier: Carrier = field(init=False)
+    """What the output can carry."""
+    _signer: Signer | None = field(init=False, default=None)
+
+    def __post_init__(self) -> None:
+        """Look before any work whether the marks can be made.
+
+        Raises:
+            UnreadableError, UsageError: the user's certificate cannot be used.
+        """
+        self.carrier = carrier_of(self.recipe.output)
+        self.report.marks = Marks(self.recipe.marks)
+        if self.recipe.marks == "none":
+            return
+        for what, possible in (
+            ("AI-content metadata", self.carrier.place is not None),
+            ("content credentials", self.carrier.signed),
+        ):
+            if not possible:
+                self.report.warn(f"{self.carrier.name} has no place for {what}: the result goes without")
+        if self.carrier.signed and self.recipe.certificate and self.recipe.private_key:
+            from mien.trust.certificates import signer_of
+
+            self._signer = signer_of(Path(self.recipe.certificate), Path(self.recipe.private_key))
+
+    @property
+    def keeps_credentials(self) -> bool:
+        """Whether credentials of the target live on in the result's."""
+        return self.recipe.marks != "none" and self.carrier.signed
+
+    def stamp(self, opening_frames: int | None = None) -> Callable[[Frame], None] | None:
+        """Puts what can be seen, or found, into a finished frame, once for each; None where nothing is asked for.
+
+        Args:
+            opening_frames: How many frames from the first one on show the label; None = all.
+        """
+        language = self.recipe.label
+        if language == "none":
+            return None
+
+        def draw(frame: Frame) -> None:
+            if opening_frames is None or frame.index < opening_frames:
+                make_label(language, frame.width, frame.height, frame.step).draw(frame)
+
+        return draw
+
+    def inscription(self) -> Inscription:
+        """What the result says about itself. Ask when it is written: the report then says so.
+
+        Raises:
+            UnreadableError: the target or a picture cannot be read any more.
+        """
+        recipe, marks = self.recipe, self.report.marks
+        marks.label = None if recipe.label == "none" else TEXTS[recipe.label]
+        if recipe.marks == "none":
+            return NOTHING
+        marks.produce_id = job_number(recipe, mien.__version__)
+        marks.metadata = self.carrier.place
+        text = Aigc.made_by(recipe.producer, marks.produce_id).to_json()
+        return Inscription(
+            xmp=(lambda packet: self._extended(packet, text)) if self.carrier.place == "XMP" else None,
+            tags={} if self.carrier.place in (None, "XMP") else {KEY: text},
+            finish=self._sign if self.carrier.signed else None,
+        )
+
+    def _extended(self, packet: bytes | None, text: str) -> bytes:
+        try:
+            return xmp.with_aigc(packet, text)
+        except ValueError as error:
+            self.report.warn(f"the target's XMP cannot be read ({error}): it is left out")
+            return xmp.with_aigc(None, text)
+
+    def _sign(self, path: Path) -> None:
+        """The last that is done to the file.
+
+        Raises:
+            UnwritableError: it cannot be signed.
+        """
+        from mien.trust.certificates import own_signer
+        from mien.trust.credentials import Origin, sign
+
+        signer = self._signer or own_signer(self.folder)
+        target = self.recipe.target
+        sign(path, self.carrier.form, Origin(Path(target), carrier_of(target).form), self._claim(), signer)
+        self.report.marks.signer, self.report.marks.own_signer = signer.name, signer.own
+
+    def _claim(self) -> Claim:
+        return Claim(
+            software="mien",
+            version=mien.__version__,
+            when=datetime.now(UTC),
+            source_type=TRAINED if any(role in self.networks for role in _MAKERS) else SYNTHETIC,
+            produce_id=self.report.marks.produce_id or "",
+            models=[*_used(find_model(name) for name in MODELS), *_used(self.networks.values())],
+            consents=named_consents(self.recipe.consent),
+        )
+
+
+def _used(entries: Iterable[CatalogueEntry]) -> list[UsedModel]:
+    return [UsedModel(entry.id, entry.sha256 or "", entry.licence) for entry in entries]
