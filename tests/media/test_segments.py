@@ -377,6 +377,13 @@ COLOURS = {
 }
 
 
+PQ = [
+    *("-c:v", "libx265", "-preset", "ultrafast", "-x265-params", "log-level=none", "-pix_fmt", "yuv420p10le"),
+    *("-color_range", "tv", "-colorspace", "bt2020nc", "-color_primaries", "bt2020", "-color_trc", "smpte2084"),
+    *("-chroma_sample_location", "topleft"),
+]
+
+
 @pytest.mark.parametrize("name", COLOURS)
 def test_colour_description_stays(tmp_path: Path, name: str) -> None:
     pixels, span, matrix, primaries, transfer, coder = COLOURS[name]
@@ -403,6 +410,34 @@ def test_colour_description_stays(tmp_path: Path, name: str) -> None:
     keys = ("pix_fmt", "color_space", "color_primaries", "color_transfer")
     assert [after[key] for key in keys] == [streams(target, "v")[0][key] for key in keys]
     assert [after["color_space"], after["color_primaries"], after["color_transfer"]] == [matrix, primaries, transfer]
+
+
+DESCRIPTIONS: dict[str, tuple[list[str], str, dict[str, str]]] = {
+    "h264.mp4": (h264("-x264-params", "chromaloc=2"), "out.mp4", {}),
+    "h264.mkv": (h264("-x264-params", "chromaloc=3:range=tv:colormatrix=smpte170m"), "out.mkv", {}),
+    "vp9.webm": (["-c:v", "libvpx-vp9", "-cpu-used", "8", "-chroma_sample_location", "topleft"], "out.webm", {}),
+    "ffv1.mkv": (["-c:v", "ffv1", "-pix_fmt", "yuv420p", "-chroma_sample_location", "topleft"], "out.mkv", {}),
+    "mpeg2.ts": (["-c:v", "mpeg2video"], "out.ts", {}),
+    "mpeg2.mpg": (["-c:v", "mpeg2video", "-colorspace", "smpte170m"], "out.mp4", {}),
+    "pq.mp4": (PQ, "out.mp4", {}),
+    "pq.mkv": (PQ, "out.mkv", {}),
+    "pq to webm.mkv": (PQ, "out.webm", {}),
+    "pq to h264.mp4": (PQ, "out.mp4", {"codec": "h264"}),
+    "pq to ffv1.mkv": (PQ, "out.mkv", {"codec": "ffv1"}),
+    "pq.ts": (PQ, "out.ts", {}),
+}
+
+
+@pytest.mark.parametrize("name", DESCRIPTIONS)
+def test_range_transfer_and_place_of_chroma_stay_as_an_outside_reader_sees_them(tmp_path: Path, name: str) -> None:
+    coder, output, settings = DESCRIPTIONS[name]
+    target = tmp_path / name
+    ffmpeg(*source(seconds=0.4), *coder, target)
+    rewrite(target, tmp_path / output, **settings)
+    keys = ("pix_fmt", "color_range", "color_space", "color_primaries", "color_transfer", "chroma_location")
+    before, after = ([streams(path, "v")[0].get(key) for key in keys] for path in (target, tmp_path / output))
+    assert after == before
+    assert before[-1] is not None
 
 
 def side_data(path: Path) -> list[dict]:

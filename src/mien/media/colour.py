@@ -53,6 +53,8 @@ class ColourTags:
     matrix: int = UNSPECIFIED
     primaries: int = UNSPECIFIED
     transfer: int = UNSPECIFIED
+    chroma: str | None = None
+    """Where chroma samples lie among those of luma, as FFmpeg names it: `left`, `center`, `topleft` or `top`."""
 
     @property
     def hdr(self) -> bool:

@@ -10,7 +10,7 @@ from fractions import Fraction
 import cv2
 
 from mien.errors import UnsupportedMediaError
-from mien.media.colour import TRANSFER_PQ
+from mien.media.colour import RANGE_LIMITED, TRANSFER_PQ, ColourTags
 from mien.media.info import VideoInfo
 
 CONTAINERS = {
@@ -147,11 +147,14 @@ def _encoder_parameters(encoder: str, info: VideoInfo) -> dict[str, str]:
     if encoder in ("libx264", "libx264rgb"):
         words += [f"mastering-display={_mastering_in_steps(mastering)}"] if mastering else []
         words += [f"cll={light[0]},{light[1]}"] if light else []
+        words += [_LIMITED_RANGE] if info.tags == ColourTags(range=RANGE_LIMITED, chroma=info.tags.chroma) else []
         words += [_X264_UP_TO_AVX2] if _mbtree_overreads(info.stored_width) else []
         return {"x264-params": ":".join(words)} if words else {}
     return {}
 
 
+_LIMITED_RANGE = "videoformat=component"
+"""x264 leaves out that the range is limited, which is what H.264 means without it, unless something else is said."""
 _X264_UP_TO_AVX2 = "asm=MMX2,SSE2Fast,SSSE3,SSE4.2,LZCNT,AVX,FMA3,BMI2,AVX2"
 
 

@@ -318,6 +318,8 @@ def configure(context: VideoCodecContext, encoding: Encoding) -> None:
     if encoding.codec_tag:
         context.codec_tag = encoding.codec_tag
     context.options = dict(encoding.options)
+    if encoding.tags.chroma:
+        context.options["chroma_sample_location"] = encoding.tags.chroma
     if encoding.encoder == "libsvtav1":
         # The library prints to the terminal unless told otherwise here; it has no option for it.
         os.environ.setdefault("SVT_LOG", "1")

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import io
+import re
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import cast
 
+import av
 import numpy as np
 from av.container import InputContainer
+from av.error import FFmpegError
 from av.sidedata.sidedata import SideData
 from av.sidedata.sidedata import Type as SideDataType
 from av.stream import Stream
@@ -118,7 +122,9 @@ def describe(
     matrix = _display_matrix(picture)
     orientation = _orientation(matrix) or Orientation()
     width, height = orientation.size(picture.width, picture.height)
-    tags = ColourTags(picture.color_range, picture.colorspace, picture.color_primaries, picture.color_trc)
+    tags = ColourTags(
+        picture.color_range, picture.colorspace, picture.color_primaries, picture.color_trc, _chroma_location(stream)
+    )
     return VideoInfo(
         width=width,
         height=height,
@@ -145,6 +151,27 @@ def describe(
         sample_aspect_ratio=Fraction(stream.sample_aspect_ratio or 0),
         streams=tuple(_summary(other) for other in container.streams if other.index != stream.index),
     )
+
+
+_CHROMA_LOCATIONS = {(1, 2): "left", (2, 2): "center", (1, 1): "topleft", (2, 1): "top"}
+"""Chroma siting across and down as Matroska numbers it: 1 = on a luma sample, 2 = half-way to the next."""
+
+
+def _chroma_location(stream: VideoStream) -> str | None:
+    """Where chroma samples lie. PyAV does not tell, but its Matroska muxer writes it for any stream."""
+    header = io.BytesIO()
+    try:
+        with av.open(header, "w", format="matroska") as container:
+            container.add_stream_from_template(stream, opaque=True)
+            container.start_encoding()
+    except (ValueError, FFmpegError):
+        return None
+    sitings = _CHROMA_SITING.search(header.getvalue())
+    return _CHROMA_LOCATIONS.get((sitings[1][0], sitings[2][0])) if sitings else None
+
+
+_CHROMA_SITING = re.compile(rb"\x55\xb7\x81(.)\x55\xb8\x81(.)", re.DOTALL)
+"""The elements ChromaSitingHorz and ChromaSitingVert, one byte each."""
 
 
 def _frame_rate(stream: VideoStream, times: NDArray[np.int64], time_base: Fraction) -> Fraction:
