@@ -87,7 +87,7 @@ def compile_library(command: Sequence[str], flags: Sequence[str], target: Path) 
         made = Path(folder) / target.name
         call = [*command, *FLAGS, *position, *flags, "-o", str(made), *sources, *mathematics]
         try:
-            run = subprocess.run(call, capture_output=True, text=True, errors="replace")
+            run = subprocess.run(call, cwd=folder, capture_output=True, text=True, errors="replace")
         except OSError as error:
             raise CompileError(f"the C compiler does not start: {error}; name another one with CC=") from error
         if run.returncode:

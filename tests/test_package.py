@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import platform
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -15,7 +17,9 @@ import numpy as np
 import pytest
 
 import mien
+from hatch_build import find_compiler
 from mien.models.catalogue import BUNDLED_FOLDER, bundled
+from mien.native.loading import open_variant, runnable, variant
 
 ROOT = Path(__file__).resolve().parent.parent
 HEAVY = ("numpy", "cv2", "av", "openvino", "PIL")
@@ -25,6 +29,10 @@ HEAVY = ("numpy", "cv2", "av", "openvino", "PIL")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
     folder = tmp_path_factory.mktemp("wheel")
     command = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(folder)]
+    if not find_compiler():
+        # The build then fetches one, into an environment of its own.
+        uv = shutil.which("uv") or str(Path(sys.executable).with_name("uv"))
+        command = [uv, "build", "--wheel", "--out-dir", str(folder)]
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
     (path,) = folder.glob("*.whl")
     return zipfile.ZipFile(path)
@@ -46,6 +54,22 @@ def test_the_wheel_holds_every_file_of_the_package(wheel: zipfile.ZipFile) -> No
 
 def _is_shipped(path: Path) -> bool:
     return path.is_file() and "__pycache__" not in path.parts
+
+
+def test_the_wheel_is_of_one_platform_and_of_every_python(wheel: zipfile.ZipFile) -> None:
+    (name,) = (name for name in wheel.namelist() if name.endswith(".dist-info/WHEEL"))
+    fields = Parser().parsestr(wheel.read(name).decode())
+    interpreter, abi, system = fields["Tag"].split("-")
+    assert (interpreter, abi, fields["Root-Is-Purelib"]) == ("py3", "none", "false")
+    assert system.endswith(platform.machine().lower())
+    assert Path(str(wheel.filename)).stem.endswith(f"-{fields['Tag']}")
+
+
+def test_the_libraries_of_the_wheel_load(wheel: zipfile.ZipFile, tmp_path: Path) -> None:
+    for name in runnable():
+        (member,) = (member for member in wheel.namelist() if f"native/kernels-{name}." in member)
+        wheel.extract(member, tmp_path)
+        assert variant(open_variant(name, tmp_path / "mien" / "native")) == name
 
 
 def test_the_wheel_carries_the_licences(wheel: zipfile.ZipFile) -> None:

@@ -8,9 +8,10 @@ import pytest
 from mien.cli import checks, doctor, main
 from mien.cli.checks import Check, run_checks
 from mien.engine import machine
-from mien.errors import ModelError
+from mien.errors import InstallationError, ModelError
 from mien.media.capabilities import Support
 from mien.models.catalogue import BundledEntry, bundled
+from mien.native import loading
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +53,20 @@ def test_a_damaged_network_breaks_the_installation(monkeypatch, capsys):
     assert "broken" in shown
     assert "pip install --force-reinstall mien" in shown
     assert "not ready" in shown
+
+
+def test_the_variant_of_the_kernels_is_named(found):
+    (kernels,) = (check for check in found if check.name == "kernels")
+    assert (kernels.state, kernels.detail.partition(",")[0]) == ("ok", loading.runnable()[-1])
+
+
+def test_missing_kernels_break_the_installation(monkeypatch, capsys):
+    def library():
+        raise InstallationError("they are gone")
+
+    monkeypatch.setattr(loading, "library", library)
+    assert main(["doctor"]) == 1
+    assert "they are gone" in capsys.readouterr().out
 
 
 def test_a_missing_package_is_named_and_nothing_else_is_tried(monkeypatch):

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from mien.cli.console import format_bytes
-from mien.errors import EngineError, ModelError
+from mien.errors import EngineError, InstallationError, ModelError
 
 if TYPE_CHECKING:
     from mien.media.capabilities import Support
@@ -53,6 +53,7 @@ def run_checks() -> list[Check]:
         return packages
     return [
         *packages,
+        native_check(),
         *_optional_engines(),
         *_devices(),
         *_models(),
@@ -68,6 +69,17 @@ def _packages(topic: str, modules: Mapping[str, str]) -> Iterator[Check]:
             yield Check(topic, distribution, "ok", metadata.version(distribution))
         except (ImportError, OSError) as error:
             yield Check(topic, distribution, "broken", str(error), f"pip install --force-reinstall {distribution}")
+
+
+def native_check() -> Check:
+    """The library of kernels, and the variant that this processor runs."""
+    from mien.native.loading import library, runnable, variant
+
+    try:
+        detail = f"{variant(library())}, out of {', '.join(runnable())}"
+        return Check("packages", "kernels", "ok", detail)
+    except InstallationError as error:
+        return Check("packages", "kernels", "broken", str(error), "pip install --force-reinstall mien")
 
 
 def _optional_engines() -> Iterator[Check]:

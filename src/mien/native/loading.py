@@ -69,9 +69,9 @@ def library() -> ctypes.CDLL:
 
 def variant(loaded: ctypes.CDLL) -> str:
     """Name of a loaded variant: `baseline` or `x86-64-v3`."""
-    name = loaded.mien_variant
-    name.argtypes, name.restype = (), ctypes.c_char_p
-    return name().decode()
+    says = loaded.mien_variant
+    says.argtypes, says.restype = (), ctypes.c_char_p
+    return says().decode()
 
 
 def runnable() -> tuple[str, ...]:
@@ -85,7 +85,7 @@ def open_variant(name: str, folder: Path = FOLDER) -> ctypes.CDLL:
     """Load one variant.
 
     Raises:
-        InstallationError: it is missing, does not load or is another one.
+        InstallationError: it is missing or does not load.
     """
     path = folder / f"kernels-{name}{_SUFFIX}"
     if not path.is_file():
