@@ -50,6 +50,26 @@ class Quality:
 
 
 @dataclass(slots=True)
+class ContentCheck:
+    """What the content gate looked at and let pass."""
+
+    classifiers: list[str]
+    """Whose votes counted."""
+    threshold: float
+    """Score from which one votes against a picture."""
+    share: float
+    """Of refused frames, above which a job is refused."""
+    sources: int = 0
+    """Source pictures looked at."""
+    target: int = 0
+    """Frames of the target."""
+    result: int = 0
+    """Frames of the result."""
+    refused: int = 0
+    """Of these, frames that were voted against, too few to refuse the job."""
+
+
+@dataclass(slots=True)
 class Marks:
     """What the result says about itself; None where a mark is not on it."""
 
@@ -106,6 +126,14 @@ class Report:
     flagged: list[FlaggedFrame] = field(default_factory=list[FlaggedFrame])
     quality: Quality = field(default_factory=Quality)
     marks: Marks = field(default_factory=Marks)
+    policy: str | None = None
+    """The policy file that held."""
+    consents: list[str] = field(default_factory=list[str])
+    """Ids of the consent records that permitted the job."""
+    purpose: str | None = None
+    """What the result is for, as the job said."""
+    content: ContentCheck | None = None
+    """None = the recipe turned the content gate off."""
     price_per_hour: float | None = None
     cost: float | None = None
     """Wall hours times `price_per_hour`."""

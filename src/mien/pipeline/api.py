@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
@@ -13,20 +14,24 @@ from numpy.typing import NDArray
 from mien.errors import UsageError
 from mien.faces.track import Tracker
 from mien.pipeline.casting import cast_live
-from mien.pipeline.dispatch import run_job
+from mien.pipeline.dispatch import make_guard, run_job
 from mien.pipeline.effects import check_effects, make_effects
+from mien.pipeline.guard import Permit
 from mien.pipeline.live import LiveScene
 from mien.pipeline.plan import Plan, make_plan
 from mien.pipeline.progress import Progress, ProgressCallback
+from mien.pipeline.roles import permitted_roles
 from mien.pipeline.scene import Scene
 from mien.pipeline.workshop import Workshop
 from mien.recipe import Recipe
 from mien.report import Report
+from mien.trust.policy import Policy
 
 __all__ = ["Plan", "Progress", "Runner", "Swapper", "plan", "run", "swap"]
 
 PathLike = str | os.PathLike[str]
 Sources = PathLike | Sequence[PathLike]
+PolicyLike = Policy | str | Path | None
 
 
 def swap(
@@ -36,6 +41,7 @@ def swap(
     *,
     progress: ProgressCallback | None = None,
     cancelled: Callable[[], bool] | None = None,
+    policy: PolicyLike = None,
     **options: Any,
 ) -> Report:
     """Put the face of `sources` onto the people in `target` and write `output`.
@@ -48,13 +54,14 @@ def swap(
         output: the file to write.
         progress: called about ten times a second.
         cancelled: asked about ten times a second; True stops the job. A threading.Event's `is_set` will do.
+        policy: what is asked of every job, or the file that says so; None = the installation's own.
         **options: any other field of `Recipe`.
 
     Raises:
         MienError: one of its kinds; see `mien.errors`.
     """
     recipe = _recipe(options, sources=_names(sources), target=target, output=output)
-    return run(recipe, progress=progress, cancelled=cancelled)
+    return run(recipe, progress=progress, cancelled=cancelled, policy=policy)
 
 
 def run(
@@ -62,6 +69,7 @@ def run(
     *,
     progress: ProgressCallback | None = None,
     cancelled: Callable[[], bool] | None = None,
+    policy: PolicyLike = None,
 ) -> Report:
     """Do one job.
 
@@ -69,28 +77,37 @@ def run(
         recipe: what to do.
         progress: called about ten times a second.
         cancelled: asked about ten times a second; True stops the job.
+        policy: what is asked of every job, or the file that says so; None = the installation's own.
 
     Raises:
         MienError: one of its kinds. `Interrupted` if it was cancelled or by Ctrl-C: finished parts of a video are
             kept, and the same recipe with `resume` goes on from there.
     """
-    with Runner() as runner:
+    with Runner(policy) as runner:
         return runner.run(recipe, progress=progress, cancelled=cancelled)
 
 
-def plan(recipe: Recipe) -> Plan:
+def plan(recipe: Recipe, *, policy: PolicyLike = None) -> Plan:
     """What `run` would do, from the headers of the target alone.
 
     Raises:
+        PolicyError: the recipe asks for less than the policy.
         MienError: the job cannot be done as the recipe says.
     """
-    return make_plan(recipe)
+    return make_plan(find_policy(policy).apply(recipe))
 
 
 class Runner:
     """Does any number of jobs; networks and source faces stay loaded between them. A context manager."""
 
-    def __init__(self) -> None:
+    def __init__(self, policy: PolicyLike = None) -> None:
+        """Args:
+        policy: what is asked of every job, or the file that says so; None = the installation's own.
+
+        Raises:
+            PolicyError: the policy cannot be read, so no job is done.
+        """
+        self.policy = find_policy(policy)
         self._workshops: dict[tuple[str, str], Workshop] = {}
 
     def run(
@@ -99,13 +116,19 @@ class Runner:
         *,
         progress: ProgressCallback | None = None,
         cancelled: Callable[[], bool] | None = None,
+        permit: Permit | None = None,
     ) -> Report:
-        """Do one job; see `mien.pipeline.api.run`."""
+        """Do one job; see `mien.pipeline.api.run`.
+
+        `permit` is asked before each segment and before the result is written; an error that it raises stops the job.
+        """
         return run_job(
             recipe,
             self.workshop(recipe.device, recipe.precision),
             progress=progress or (lambda _progress: None),
             cancelled=cancelled or (lambda: False),
+            policy=self.policy,
+            permit=permit,
         )
 
     def workshop(self, device: str, precision: str) -> Workshop:
@@ -137,25 +160,30 @@ class Swapper:
             show(swapper.frame(picture))
     """
 
-    def __init__(self, sources: Sources = (), **options: Any) -> None:
+    def __init__(self, sources: Sources = (), *, policy: PolicyLike = None, **options: Any) -> None:
         """Load networks and build the source face.
 
         Args:
             sources: one picture, or several of the same person; none where `map` names its own.
+            policy: what is asked of every job, or the file that says so; None = the installation's own.
             **options: any field of `Recipe` but target and output.
 
         Raises:
             RecipeError: an option is unknown or wrong.
             NoFaceError, UnfitSourceError, UnreadableError: a source picture cannot be used.
+            PolicyError: what it shows, or whose face it is, is refused.
         """
         self._options = {**options, "sources": _names(sources)}
         self._recipe = _recipe(self._options, target="-", output="-")
-        self._runner = Runner()
+        self._runner = Runner(policy)
         self._live: LiveScene | None = None
         self._workshop = self._runner.workshop(self._recipe.device, self._recipe.precision)
+        self._recipe = self._runner.policy.apply(self._recipe)
         check_effects(self._recipe)
         self._networks = self._workshop.networks(self._recipe)
-        self._roles = self._workshop.roles(self._recipe, self._networks)
+        self._guard = make_guard(self._recipe, self._runner.policy, self._workshop)
+        self._guard.begin()
+        self._roles = permitted_roles(self._recipe, self._workshop, self._networks, self._guard)
 
     def run(
         self, target: PathLike, output: PathLike, *, progress: ProgressCallback | None = None, **options: Any
@@ -203,6 +231,15 @@ class Swapper:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.reset()
         self._runner.__exit__(kind, error, at)
+
+
+def find_policy(policy: PolicyLike) -> Policy:
+    """The policy itself, that of a file, or the installation's own.
+
+    Raises:
+        PolicyError: it cannot be read.
+    """
+    return policy if isinstance(policy, Policy) else Policy.find(policy)
 
 
 def _names(sources: Sources) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from mien.errors import Interrupted
 from mien.media.probe import probe
 from mien.pipeline.claim import claim
 from mien.pipeline.effects import check_effects
+from mien.pipeline.guard import Guard, Permit
 from mien.pipeline.job import Job
 from mien.pipeline.meter import Meter
 from mien.pipeline.output import check_free, check_output
@@ -22,6 +23,8 @@ from mien.pipeline.whole_job import run_animation, run_picture
 from mien.pipeline.workshop import Workshop
 from mien.recipe import Recipe
 from mien.report import Report
+from mien.trust.gate import Gate
+from mien.trust.policy import Policy
 
 
 def run_job(
@@ -31,6 +34,8 @@ def run_job(
     progress: ProgressCallback,
     cancelled: Callable[[], bool],
     video: Callable[[Job], None] = run_video,
+    policy: Policy | None = None,
+    permit: Permit | None = None,
 ) -> Report:
     """Do one job.
 
@@ -40,42 +45,56 @@ def run_job(
         progress: called about ten times a second.
         cancelled: asked about ten times a second; True stops the job.
         video: does what is to be done with a video: all of it, or a part that others complete.
+        policy: what is asked of the job; None = the installation's own.
+        permit: asked before each segment and before the result is written; an error that it raises stops the job.
 
     Raises:
+        PolicyError: the job is refused.
         Interrupted: `cancelled` said so, or Ctrl-C in the calling thread.
         MienError: it cannot be done; see `mien.errors`.
     """
+    policy = policy or Policy.find()
+    recipe = policy.apply(recipe)
     check_effects(recipe)
     check_output(recipe)
     with claim(Path(recipe.output)) as warnings:
         check_free(recipe)  # Another job may just have ended.
-        return _run(recipe, workshop, warnings, progress, cancelled, video)
+        guard = make_guard(recipe, policy, workshop, permit)
+        guard.begin()
+        return _run(guard, workshop, warnings, progress, cancelled, video)
 
 
 def _run(
-    recipe: Recipe,
+    guard: Guard,
     workshop: Workshop,
     warnings: Sequence[str],
     progress: ProgressCallback,
     cancelled: Callable[[], bool],
     video: Callable[[Job], None],
 ) -> Report:
+    recipe, report = guard.recipe, guard.report
     run = {"picture": run_picture, "animation": run_animation, "video": video}[probe(recipe.target).kind]
-    report = Report(
-        target=recipe.target, output=recipe.output, version=mien.__version__, price_per_hour=recipe.price_per_hour
-    )
-    meter = Meter(workshop.analyser.sessions)
+    meter = Meter(workshop.sessions)
     networks = workshop.networks(recipe)
     for warning in (*warnings, *workshop.analyser.warnings, *networks.warnings):
         report.warn(warning)
-    job = Job(recipe, workshop, networks, report, meter, progress, cancelled)
+    job = Job(recipe, workshop, networks, report, meter, progress, cancelled, guard)
     try:
         with _single_threaded_pixels():
             run(job)
     except KeyboardInterrupt as error:
         raise Interrupted("stopped by Ctrl-C") from error
-    meter.fill(report, [*workshop.analyser.sessions, *networks.sessions], job.frames_made)
+    meter.fill(report, [*workshop.sessions, *networks.sessions], job.frames_made)
     return report
+
+
+def make_guard(recipe: Recipe, policy: Policy, workshop: Workshop, permit: Permit | None = None) -> Guard:
+    """What refuses a job, with a fresh report."""
+    report = Report(
+        target=recipe.target, output=recipe.output, version=mien.__version__, price_per_hour=recipe.price_per_hour
+    )
+    gate = Gate(workshop.classifiers, policy) if recipe.gate == "on" else None
+    return Guard(recipe, policy, gate, report, permit or (lambda: None))
 
 
 @contextmanager

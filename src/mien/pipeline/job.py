@@ -19,10 +19,12 @@ from mien.pipeline.casting import RoleOf, cast_people, nobody
 from mien.pipeline.effects import Role, make_effects
 from mien.pipeline.enlarging import Enlargeable, enlarge
 from mien.pipeline.executor import Execution
+from mien.pipeline.guard import Guard
 from mien.pipeline.marking import Marking
 from mien.pipeline.meter import Meter
 from mien.pipeline.networks import JobNetworks
 from mien.pipeline.progress import Progress, ProgressMeter
+from mien.pipeline.roles import permitted_roles
 from mien.pipeline.samples import Monitor
 from mien.pipeline.tally import Tally, summarise
 from mien.pipeline.workshop import Workshop
@@ -44,6 +46,7 @@ class Job:
     meter: Meter
     progress: Callable[[Progress], None]
     cancelled: Callable[[], bool]
+    guard: Guard
     roles: tuple[Role, ...] = field(default=())
     """Whose faces appear; a role's number is its place here."""
     frames_made: int = 0
@@ -86,9 +89,10 @@ class Job:
 
         Raises:
             UnreadableError, NoFaceError, UnfitSourceError: a source picture cannot be used; the message names it.
+            PolicyError: what a picture shows, or whose face it is, is refused.
         """
         began = time.perf_counter()
-        self.roles = self.workshop.roles(self.recipe, self.networks)
+        self.roles = permitted_roles(self.recipe, self.workshop, self.networks, self.guard)
         for role in self.roles:
             for warning in role.face.warnings if role.face else ():
                 self.report.warn(warning)
@@ -99,7 +103,9 @@ class Job:
 
         Raises:
             NoFaceError: nobody is the one asked for.
+            ConsentError: somebody is barred.
         """
+        self.guard.target_people(people)
         self.report.people = len(people.persons)
         return cast_people(self.recipe, people, self.workshop.references(self.recipe))
 

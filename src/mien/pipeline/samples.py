@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -41,6 +42,8 @@ class SamplePlan:
 
     identity: frozenset[int]
     steady: frozenset[int]
+    content: frozenset[int] = frozenset()
+    """Frames that the content gate looks at: one a second."""
 
     @classmethod
     def spread(cls, frames: int, frames_per_second: float) -> SamplePlan:
@@ -49,7 +52,8 @@ class SamplePlan:
         identity = spread(frames, min(IDENTITY_SAMPLES, max(1, int(seconds))))
         starts = spread(frames, min(STEADY_WINDOWS, max(1, int(seconds / 4))))
         steady = {start + step for start in starts for step in range(WINDOW_FRAMES)}
-        return cls(frozenset(identity), frozenset(steady))
+        content = spread(frames, max(1, math.ceil(seconds)))
+        return cls(frozenset(identity), frozenset(steady), frozenset(content))
 
     def wants(self, index: int) -> tuple[bool, bool]:
         """Whether identity and steadiness are measured on frame `index`."""

@@ -73,6 +73,10 @@ class Wiring:
     """Makes another size of a finished frame."""
     mark: Callable[[Frame], None] | None = None
     """Puts marks into a frame that nothing else will be done to."""
+    permit: Callable[[], None] | None = None
+    """Asked before each segment; an error stops the run."""
+    examine: Callable[[Frame, Tally], None] | None = None
+    """Looks at finished frames, about one a second, and counts what it sees."""
 
 
 @dataclass(slots=True)
@@ -120,7 +124,7 @@ def run_segments(
         stages = [
             Stage("follow", _follow),
             Stage("edit", _Editing(wiring.samples)),
-            Stage("measure", _measure),
+            Stage("measure", _Measuring(wiring)),
             Stage("encode", encoder.take),
         ]
         if wiring.enlarge is not None:
@@ -152,6 +156,8 @@ def _tasks(unfinished: Sequence[Span], wiring: Wiring) -> Iterator[Task]:
         waiting, active = list(group), list[Part]()
         for frame in wiring.frames(max(group[0].first - REHEARSAL_FRAMES, 0), group[-1].end):
             while waiting and waiting[0].first - REHEARSAL_FRAMES <= frame.index:
+                if wiring.permit is not None:
+                    wiring.permit()
                 active.append(Part(waiting.pop(0), wiring.scene(), wiring.monitor()))
             active = [part for part in active if frame.index < part.span.end]
             shots = [Shot(part, rehearsal=frame.index < part.span.first) for part in active]
@@ -188,12 +194,18 @@ class _Editing:
         return [frame.display(edit.rect) for edit in shot.edits]
 
 
-def _measure(task: Task) -> None:
-    for shot in task.shots:
-        if not shot.rehearsal:
-            part, frame = shot.part, task.frame
-            part.tally.add(frame.index, frame.time_s, [edit.face for edit in shot.edits])
-            part.monitor.measure(frame.index, shot.samples, part.tally)
+@dataclass(frozen=True, slots=True)
+class _Measuring:
+    wiring: Wiring
+
+    def __call__(self, task: Task) -> None:
+        for shot in task.shots:
+            if not shot.rehearsal:
+                part, frame = shot.part, task.frame
+                part.tally.add(frame.index, frame.time_s, [edit.face for edit in shot.edits])
+                part.monitor.measure(frame.index, shot.samples, part.tally)
+                if self.wiring.examine is not None and frame.index in self.wiring.samples.content:
+                    self.wiring.examine(frame, part.tally)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from typing import Any
 
 from mien.faces.face import TrackedFace
 from mien.report import FlaggedFrame, Quality, Report
+from mien.trust.gate import Ballot
 
 _SAME_TRACK_OVERLAP = 0.5
 """Intersection over union of two boxes, one frame apart across a seam, that belong to one track."""
@@ -37,6 +38,8 @@ class Tally:
     """Sum of squared second differences of the target's landmarks."""
     jitter_after: float = 0.0
     """The same of the result's."""
+    content: Ballot = field(default_factory=Ballot)
+    """What the content gate saw of the result."""
 
     def add(self, index: int, time_s: float, edited: Sequence[TrackedFace]) -> None:
         """Count a frame and the faces edited in it."""
@@ -60,6 +63,7 @@ class Tally:
         plain = dict(fields)
         for name in ("first", "last"):
             plain[name] = {int(track): tuple(box) for track, box in plain[name].items()}
+        plain["content"] = Ballot(**plain["content"])
         plain["flagged"] = [FlaggedFrame(**flag) for flag in plain["flagged"]]
         return cls(**plain)
 

@@ -13,7 +13,7 @@ import numpy as np
 
 import mien
 from mien.engine.memory import trim_heap
-from mien.errors import Interrupted, NoFaceError, UnwritableError
+from mien.errors import Interrupted, NoFaceError, PolicyError, UnwritableError
 from mien.faces.people import People, Sample, tell_apart
 from mien.faces.track import Tracker
 from mien.media.encoding import Encoding, choose_encoding
@@ -29,6 +29,7 @@ from mien.pipeline.scene import Scene
 from mien.pipeline.segmented import Span, Wiring, run_segments
 from mien.pipeline.survey import LOOKS, THOROUGH_LOOKS, frames_to_look_at, load_samples, save_samples, survey_frames
 from mien.pipeline.tally import Tally
+from mien.pipeline.watch import Watch, watching
 from mien.recipe import Position, Recipe
 from mien.trust.label import OPENING_S
 
@@ -40,6 +41,7 @@ def run_video(job: Job) -> None:
         UnreadableError, UnsupportedMediaError, UnwritableError: as reading and writing do.
         UsageError: `resume` was asked for and the parts there are of another job, or nothing lies in the range.
         NoFaceError: there is no face to replace, and the recipe does not allow that.
+        PolicyError: what is shown, or whose face it is, is refused.
         Interrupted: the job was stopped.
     """
     with prepared(job, lambda encoding: _checkpoint(job, encoding)) as video:
@@ -63,12 +65,13 @@ def prepared(job: Job, checkpoint_for: Callable[[Encoding], AbstractContextManag
         with job.stage("open", "opening"):
             source = open_target(job.recipe)
             encoding = encoding_for(job.recipe, source, job.networks.enlargement)
-        with source, checkpoint_for(encoding) as checkpoint:
+        with source, checkpoint_for(encoding) as checkpoint, watching(job.guard, source) as watch:
             with job.stage("survey", "looking who is there"):
                 people, role_of = _cast(job, source, checkpoint)
             building.result()
+            watch.first()
             trim_heap()  # What the preparation has freed is of no use to frames and encoder.
-            yield VideoJob(job, source, encoding, checkpoint, people, role_of)
+            yield VideoJob(job, source, encoding, checkpoint, people, role_of, watch)
 
 
 def open_target(recipe: Recipe) -> VideoSource:
@@ -104,7 +107,7 @@ def _checkpoint(job: Job, encoding: Encoding) -> Generator[Checkpoint]:
         yield checkpoint
     except (Interrupted, KeyboardInterrupt) as error:
         raise Interrupted(_kept(checkpoint)) from error
-    except NoFaceError:
+    except (NoFaceError, PolicyError):
         checkpoint.remove()  # There is nothing to go on with.
         raise
     except BaseException:
@@ -149,6 +152,7 @@ class VideoJob:
     checkpoint: Checkpoint
     people: People
     role_of: RoleOf
+    watch: Watch
 
     @property
     def segments(self) -> tuple[Segment, ...]:
@@ -161,15 +165,25 @@ class VideoJob:
         finished = [segment for segment in wanted if self._is_finished(segment)]
         unfinished = [segment for segment in wanted if segment not in finished]
         job.report.segments, job.report.segments_reused = len(self.segments), len(finished)
+        samples = SamplePlan.spread(info.frame_count, float(info.frame_rate))
+        tallies = [self._tally(segment) for segment in finished]
+
+        def count(span: Span, tally: Tally) -> None:
+            tallies.append(tally)
+            job.guard.result(tallies, planned=len(samples.content))
+            self.checkpoint.save_counts(span, tally.to_mapping())
+
         wiring = Wiring(
             frames=self.source.frames,
             scene=self._scene,
             monitor=job.make_monitor,
-            samples=SamplePlan.spread(info.frame_count, float(info.frame_rate)),
+            samples=samples,
             writer=self._writer,
-            counted=lambda span, tally: self.checkpoint.save_counts(span, tally.to_mapping()),
+            counted=count,
             enlarge=job.enlarge,
             mark=job.marking.stamp(self._opening_frames()),
+            permit=self._permit,
+            examine=job.guard.examine,
         )
         already = sum(segment.end - segment.first for segment in finished)
         tick = job.ticker(info.frame_count, already)
@@ -179,7 +193,10 @@ class VideoJob:
         """Write the output and the report."""
         job, recipe = self.job, self.job.recipe
         made = [segment for segment in self.segments if self.checkpoint.is_finished(segment)]
-        tallies = [Tally.from_mapping(self.checkpoint.load_counts(segment)) for segment in made]
+        tallies = [self._tally(segment) for segment in made]
+        job.guard.result(tallies)
+        self.watch.finish()
+        job.guard.permit()
         job.account(tallies, execution)
         job.report.media_seconds = self.source.info.duration_s
         for warning in (*self.encoding.warnings, *self.source.warnings):
@@ -199,6 +216,13 @@ class VideoJob:
 
     def _is_finished(self, segment: Segment) -> bool:
         return usable(self.checkpoint.packets_path(segment), self.encoding)
+
+    def _tally(self, segment: Segment) -> Tally:
+        return Tally.from_mapping(self.checkpoint.load_counts(segment))
+
+    def _permit(self) -> None:
+        self.watch.check()
+        self.job.guard.permit()
 
     def _opening_frames(self) -> int:
         """How many frames begin within the time that a label is shown."""

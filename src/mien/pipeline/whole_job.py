@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -44,6 +45,7 @@ def run_picture(job: Job) -> None:
     _warn_of_video_fields(job)
     with job.stage("read", "reading"):
         picture = read_picture(job.recipe.target)
+        job.guard.target([picture], 1)
         job.build_roles()
     with job.stage("find", "finding faces"):
         samples = survey_frames([picture], job.workshop.analyser)
@@ -71,15 +73,20 @@ def run_animation(job: Job) -> None:
         with job.stage("sources", "reading"):
             job.build_roles()
         with job.stage("survey", "looking who is there"):
-            wanted = set(spread(info.frame_count, LOOKS))
-            looks = (frame for frame in source.frames() if frame.index in wanted)
-            people = tell_apart(survey_frames(looks, job.workshop.analyser))
+            looks = max(math.ceil(info.duration_s), LOOKS)
+            job.guard.target(_spread_frames(source, looks), looks)
+            people = tell_apart(survey_frames(_spread_frames(source, LOOKS), job.workshop.analyser))
         tracker = Tracker(job.workshop.analyser, people)
         rate = info.frame_count / info.duration_s if info.duration_s else 10.0
         writer = AnimationWriter(job.recipe.output, source, job.marking.inscription())
         _run(job, source.frames, info.frame_count, rate, tracker, job.cast_or_leave(people), writer)
         for warning in (*source.warnings, *writer.warnings):
             job.report.warn(warning)
+
+
+def _spread_frames(source: AnimationSource, count: int) -> Iterator[Frame]:
+    wanted = set(spread(source.info.frame_count, count))
+    return (frame for frame in source.frames() if frame.index in wanted)
 
 
 def _warn_of_video_fields(job: Job) -> None:
@@ -124,6 +131,8 @@ def _run(
 
     def counted(_span: Span, tally: Tally) -> None:
         tallies.append(tally)
+        job.guard.result(tallies)
+        job.guard.permit()
         if not tally.faces:
             job.require_faces()
 
@@ -136,6 +145,8 @@ def _run(
         counted=counted,
         enlarge=job.enlarge,
         mark=job.marking.stamp(),
+        permit=job.guard.permit,
+        examine=job.guard.examine,
     )
     execution = run_segments([_Whole(total)], wiring, tick=job.ticker(total), cancelled=job.cancelled)
     job.account(tallies, execution)

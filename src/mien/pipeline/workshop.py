@@ -15,6 +15,7 @@ from mien.edit.source import SourceFace, build_source
 from mien.engine.memory import process_meter
 from mien.engine.pool import Pool
 from mien.engine.residency import Residency
+from mien.engine.session import Session
 from mien.faces.analyser import FaceAnalyser
 from mien.faces.people import reference_embedding
 from mien.media.pictures import read_rgb
@@ -26,8 +27,12 @@ from mien.pipeline.checkpoint import content_digest
 from mien.pipeline.effects import Role
 from mien.pipeline.networks import JobNetworks
 from mien.recipe import Recipe
+from mien.trust.classifiers import InstalledClassifiers
+from mien.trust.gate import Gate
 
 T = TypeVar("T")
+Read = Callable[[str], NDArray[np.uint8]]
+"""From a picture's path to RGB (height, width, 3)."""
 
 
 class Workshop:
@@ -49,6 +54,7 @@ class Workshop:
         self.device = device
         self.precision = precision
         self.analyser = FaceAnalyser(device, precision)
+        self.classifiers = InstalledClassifiers(Wish(device, precision))
         self._made: dict[tuple[str, ...], object] = {}
         self._locks: dict[tuple[str, ...], threading.Lock] = {}
         self._lock = threading.Lock()
@@ -85,15 +91,35 @@ class Workshop:
         """
         return self._once(("budget", recipe.memory_budget), lambda: read_budget(recipe.memory_budget))
 
-    def roles(self, recipe: Recipe, networks: JobNetworks) -> tuple[Role, ...]:
+    @property
+    def sessions(self) -> list[Session]:
+        """The networks that come with mien, as far as they are loaded."""
+        return [*self.analyser.sessions, *self.classifiers.sessions]
+
+    def is_refused(self, picture: str, gate: Gate, read: Read = read_rgb) -> bool:
+        """Whether the content gate refuses a picture.
+
+        Raises:
+            UnreadableError: it cannot be read.
+            ContentRefused: it cannot be looked at.
+        """
+        key = ("content", gate.rule, content_digest(Path(picture)))
+        return self._once(key, lambda: gate.refuses(read(picture)))
+
+    def roles(self, recipe: Recipe, networks: JobNetworks, read: Read = read_rgb) -> tuple[Role, ...]:
         """Whose faces appear: a role's number is its place here.
+
+        Args:
+            recipe: Names the pictures.
+            networks: What the swapper's network has to be told.
+            read: From a picture's path to RGB.
 
         Raises:
             UnreadableError, NoFaceError, UnfitSourceError: see `source`.
             EngineError, UsageError: a network cannot be run, or does not fit into the budget.
         """
         groups = [entry.sources for entry in recipe.map] or [recipe.sources]
-        return tuple(self._role(pictures, networks) if pictures else Role(None) for pictures in groups)
+        return tuple(self._role(pictures, networks, read) if pictures else Role(None) for pictures in groups)
 
     def references(self, recipe: Recipe) -> list[tuple[str, NDArray[np.float32]]]:
         """Name and identity embedding of each reference picture, in the order of the roles.
@@ -104,7 +130,7 @@ class Workshop:
         names = [entry.reference for entry in recipe.map] or ([recipe.reference] if recipe.reference else [])
         return [(name, self.identity(name)) for name in names]
 
-    def source(self, pictures: Sequence[str]) -> SourceFace:
+    def source(self, pictures: Sequence[str], read: Read = read_rgb) -> SourceFace:
         """The person that `pictures` show.
 
         Raises:
@@ -113,9 +139,7 @@ class Workshop:
             UnfitSourceError: none can be used.
         """
         key = ("source", *(content_digest(Path(picture)) for picture in pictures))
-        return self._once(
-            key, lambda: build_source([(picture, read_rgb(picture)) for picture in pictures], self.analyser)
-        )
+        return self._once(key, lambda: build_source([(picture, read(picture)) for picture in pictures], self.analyser))
 
     def identity(self, picture: str) -> NDArray[np.float32]:
         """(128,) identity embedding of the largest face in a reference picture.
@@ -134,13 +158,13 @@ class Workshop:
         for pool in self._pools:
             pool.close()
 
-    def _role(self, pictures: Sequence[str], networks: JobNetworks) -> Role:
+    def _role(self, pictures: Sequence[str], networks: JobNetworks, read: Read) -> Role:
         key = ("person", *networks.person_key(), *(content_digest(Path(picture)) for picture in pictures))
         person = self._once(
             key,
-            lambda: networks.person([(picture, read_rgb(picture)) for picture in pictures], self.analyser.find),
+            lambda: networks.person([(picture, read(picture)) for picture in pictures], self.analyser.find),
         )
-        return Role(self.source(pictures), person)
+        return Role(self.source(pictures, read), person)
 
     def _make_pool(self, recipe: Recipe) -> Pool:
         pool = Pool(Residency(self.budget_bytes(recipe), meter=process_meter(), release=release))

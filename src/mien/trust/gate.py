@@ -70,6 +70,11 @@ class Gate:
         """Score from which a classifier votes against a picture."""
         return self._policy.gate_threshold
 
+    @property
+    def rule(self) -> str:
+        """All on which a verdict depends beside the classifiers."""
+        return f"{self.threshold} {self._policy.gate_votes}"
+
     def names(self) -> list[str]:
         """Of the classifiers.
 
@@ -120,11 +125,14 @@ class Ballot:
         Raises:
             ContentRefused: it has, however the rest may turn out.
         """
-        if len(self.refused_s) > share * max(self.looked, planned):
-            times = ", ".join(f"{time:.2f}" for time in self.refused_s[:_TOLD])
-            more = f" and {len(self.refused_s) - _TOLD} more" if len(self.refused_s) > _TOLD else ""
-            raise ContentRefused(
-                f"{what} is refused: {len(self.refused_s)} of {self.looked} frames looked at show sexual content, "
-                f"at {times}{more} s",
-                tuple(self.refused_s),
-            )
+        if len(self.refused_s) <= share * max(self.looked, planned):
+            return
+        if max(self.looked, planned) == 1:
+            raise ContentRefused(f"{what} is refused: it shows sexual content")
+        times = ", ".join(f"{time:.2f}" for time in self.refused_s[:_TOLD])
+        more = f" and {len(self.refused_s) - _TOLD} more" if len(self.refused_s) > _TOLD else ""
+        raise ContentRefused(
+            f"{what} is refused: {len(self.refused_s)} of {self.looked} frames looked at show sexual content, "
+            f"at {times}{more} s",
+            tuple(self.refused_s),
+        )

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from mien.errors import ConsentError
 from mien.trust.people import BARRED_DISTANCE, CONSENT_DISTANCE, Embedding, nearest
-from mien.trust.records import FaceRecord
+from mien.trust.records import FaceRecord, State
 
 
 def named_consents(text: str | None) -> tuple[str, ...]:
@@ -25,7 +25,7 @@ def check_records(records: Sequence[FaceRecord], purpose: str | None, now: datet
         if record.kind != "consent":
             raise ConsentError(f"{record.id} is no consent but bars a face: name the consent of whoever is shown")
         if (state := record.state(now)) != "valid":
-            raise ConsentError(f"the consent {record.id} is {state}{_when(record)}: a job needs one that is valid")
+            raise ConsentError(f"the consent {record.id} is {state}{_when(record, state)}: it has to be valid now")
         if not record.permits(purpose):
             asked = f"'{purpose}'" if purpose else "a job that names no 'purpose'"
             raise ConsentError(f"the consent {record.id} is for {', '.join(record.scope)}, not for {asked}")
@@ -69,6 +69,6 @@ def check_barred(faces: Sequence[Embedding], barred: Sequence[tuple[str, Sequenc
             raise ConsentError(f"a face of the {whose} is barred in this installation (record {id}): it is never used")
 
 
-def _when(record: FaceRecord) -> str:
-    moment = record.ended_at() if record.revoked_at or record.valid_until else record.valid_from
+def _when(record: FaceRecord, state: State) -> str:
+    moment = record.valid_from if state == "not yet valid" else record.ended_at()
     return f" ({moment:%Y-%m-%d %H:%M} UTC)" if moment else ""

@@ -119,7 +119,7 @@ class Policy:
             changes[field] = least
         if self.label is not None and recipe.label == "none":
             changes["label"] = self.label
-        if self.consent is not None and recipe.consent is None:
+        if self.consent is not None and recipe.consent is None and "swap" in recipe.effects:
             raise PolicyError(
                 f"the job names no consent, which {self.path} asks for: add one with `mien consent add`, "
                 "and name it in 'consent'"

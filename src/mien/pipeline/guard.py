@@ -1,0 +1,164 @@
+"""What stands between a job and its result: content, consent, barred faces, and whoever may say no while it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from mien.errors import ConsentError, ContentRefused, PolicyError, UsageError
+from mien.faces.people import People
+from mien.media.frame import Frame
+from mien.pipeline.tally import Tally
+from mien.recipe import Recipe
+from mien.report import ContentCheck, Report
+from mien.trust.consent import ConsentStore
+from mien.trust.gate import VIEW, Ballot, Gate
+from mien.trust.people import Embedding
+from mien.trust.permission import check_barred, check_faces, check_records, named_consents
+from mien.trust.policy import Policy
+from mien.trust.records import FaceRecord
+
+Permit = Callable[[], None]
+"""Asked before each segment and before the result is written; raises to stop the job."""
+
+
+@dataclass(slots=True)
+class Guard:
+    """Refuses what is not to be done. One for each job."""
+
+    recipe: Recipe
+    policy: Policy
+    gate: Gate | None
+    """None = the recipe turns it off, which the policy allows."""
+    report: Report
+    ask: Permit
+    """Whoever runs the job may stop it as well."""
+    _store: ConsentStore = field(init=False)
+    _faces: tuple[Embedding | None, ...] = ()
+
+    def __post_init__(self) -> None:
+        self._store = ConsentStore(self.policy.folder)
+        self.report.policy = str(self.policy.path) if self.policy.path else None
+        self.report.consents = list(named_consents(self.recipe.consent))
+        self.report.purpose = self.recipe.purpose
+
+    def begin(self) -> None:
+        """Before any work: records that do not exist or hold cost nothing but this.
+
+        Raises:
+            PolicyError: the job is refused.
+            VaultError: the records cannot be read.
+        """
+        self.ask()
+        now = datetime.now(UTC)
+        check_records(self._consents(), self.recipe.purpose, now)
+        self._store.expire(self.policy.retention_days, now)
+
+    def source(self, picture: str, refuses: Callable[[str, Gate], bool]) -> None:
+        """Look at a source picture.
+
+        Args:
+            picture: Its path.
+            refuses: Whether the gate refuses it.
+
+        Raises:
+            ContentRefused: it is refused, or cannot be looked at.
+        """
+        if self.gate is None:
+            return
+        if refuses(picture, self.gate):
+            raise ContentRefused(f"{picture} is refused: it shows sexual content")
+        self._checked.sources += 1
+
+    def people(self, faces: Sequence[Embedding | None]) -> None:
+        """Take note of the source faces; None = one that only a network knows.
+
+        Raises:
+            PolicyError: the job is refused.
+            VaultError: the records cannot be read.
+        """
+        self._faces = tuple(faces)
+        try:
+            self.permit()
+        except PolicyError as refusal:
+            self._log("job.refused", problem=refusal.problem)
+            raise
+        if self.report.consents:
+            self._log("job.permitted")
+
+    def target_people(self, people: People) -> None:
+        """Look for barred faces in the target.
+
+        Raises:
+            ConsentError: there is one.
+            VaultError: the records cannot be read.
+        """
+        check_barred([person.embedding for person in people.persons], self._store.barred(), "target")
+
+    def permit(self) -> None:
+        """Whether the job may go on: asked before each segment and before the result is written.
+
+        Raises:
+            PolicyError: a consent was revoked or has run out, a face was barred, or whoever runs the job says so.
+            VaultError: the records cannot be read.
+        """
+        self.ask()
+        records = self._consents()
+        check_records(records, self.recipe.purpose, datetime.now(UTC))
+        if records:
+            check_faces(self._faces, records)
+        check_barred([face for face in self._faces if face is not None], self._store.barred(), "source")
+
+    def target(self, frames: Iterable[Frame], planned: int) -> None:
+        """Look at frames of the target, of which there will be about `planned`.
+
+        Raises:
+            ContentRefused: it is refused, or cannot be looked at.
+        """
+        if self.gate is None:
+            return
+        ballot = Ballot()
+        for frame in frames:
+            ballot.add(frame.time_s, self.gate.refuses(frame.display(max_side=VIEW)))
+            ballot.check(self.recipe.target, self.gate.share, planned=planned)
+        ballot.check(self.recipe.target, self.gate.share)
+        self._checked.target = max(self._checked.target, ballot.looked)
+
+    def examine(self, frame: Frame, tally: Tally) -> None:
+        """Look at a frame of the result, and count it."""
+        if self.gate is not None:
+            tally.content.add(frame.time_s, self.gate.refuses(frame.display(max_side=VIEW)))
+
+    def result(self, tallies: Iterable[Tally], planned: int = 0) -> None:
+        """Refuse a result whose frames showed too much; `planned` is how many will have been looked at in the end.
+
+        Raises:
+            ContentRefused: it is refused.
+        """
+        if self.gate is None:
+            return
+        whole = Ballot()
+        for tally in tallies:
+            whole.looked += tally.content.looked
+            whole.refused_s += tally.content.refused_s
+        whole.check(f"the result for {self.recipe.target}", self.gate.share, planned=planned)
+        self._checked.result, self._checked.refused = whole.looked, len(whole.refused_s)
+
+    @property
+    def _checked(self) -> ContentCheck:
+        """What the report says of the gate; its classifiers are loaded by the time it does."""
+        assert self.gate is not None
+        if self.report.content is None:
+            self.report.content = ContentCheck(self.gate.names(), self.gate.threshold, self.gate.share)
+        return self.report.content
+
+    def _consents(self) -> list[FaceRecord]:
+        """The records that the recipe names."""
+        try:
+            return [self._store.get(name) for name in named_consents(self.recipe.consent)]
+        except UsageError as error:
+            raise ConsentError(str(error)) from error
+
+    def _log(self, event: str, **facts: str) -> None:
+        self._store.audit.append(event, consents=self.report.consents, **facts)
