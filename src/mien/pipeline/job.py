@@ -54,8 +54,7 @@ class Job:
     marking: Marking = field(init=False)
 
     def __post_init__(self) -> None:
-        entries = {role: located.entry for role, located in self.networks.located.items()}
-        self.marking = Marking(self.recipe, self.report, entries, trust_folder())
+        self.marking = Marking(self.recipe, self.report, self.networks.located, trust_folder())
 
     @contextmanager
     def stage(self, name: str, words: str) -> Generator[None]:

@@ -14,6 +14,7 @@ from mien.media.frame import Frame
 from mien.media.inscription import NOTHING, Inscription
 from mien.models.catalogue import CatalogueEntry, find_model
 from mien.models.families.family import Role
+from mien.models.store import Located
 from mien.pipeline.checkpoint import job_number
 from mien.recipe import Recipe
 from mien.report import Marks, Report
@@ -37,7 +38,7 @@ class Marking:
 
     recipe: Recipe
     report: Report
-    networks: Mapping[Role, CatalogueEntry]
+    networks: Mapping[Role, Located]
     """Those of the field that the job uses, by role."""
     folder: Path
     """Where the installation keeps its signer."""
@@ -134,7 +135,7 @@ class Marking:
             when=datetime.now(UTC),
             source_type=TRAINED if any(role in self.networks for role in _MAKERS) else SYNTHETIC,
             produce_id=self.report.marks.produce_id or "",
-            models=[*_used(find_model(name) for name in MODELS), *_used(self.networks.values())],
+            models=[*_used(find_model(name) for name in MODELS), *_used(one.entry for one in self.networks.values())],
             consents=named_consents(self.recipe.consent),
         )
 
