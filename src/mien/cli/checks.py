@@ -53,11 +53,11 @@ def run_checks() -> list[Check]:
         return packages
     return [
         *packages,
-        native_check(),
         *_optional_engines(),
         *_devices(),
         *_models(),
         *_formats(),
+        native_check(),
         *machine_checks(),
     ]
 
@@ -77,9 +77,9 @@ def native_check() -> Check:
 
     try:
         detail = f"{variant(library())}, out of {', '.join(runnable())}"
-        return Check("packages", "kernels", "ok", detail)
+        return Check("machine", "kernels", "ok", detail)
     except InstallationError as error:
-        return Check("packages", "kernels", "broken", str(error), "pip install --force-reinstall mien")
+        return Check("machine", "kernels", "broken", str(error), "pip install --force-reinstall mien")
 
 
 def _optional_engines() -> Iterator[Check]:
