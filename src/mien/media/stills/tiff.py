@@ -124,9 +124,9 @@ def write(still: Still) -> bytes:
 
 def with_xmp(still: Still, packet: bytes) -> Still:
     """The picture with another XMP packet."""
-    carried = tuple((tag, field) for tag, field in still.carried if tag != tiff.XMP)
-    field = Field(1, len(packet), packet)
-    return replace(still.with_xmp(packet), carried=(*carried, (tiff.XMP, field)) if still.carried else ())
+    own = "coding" in still.options
+    kept = tuple((tag, field) for tag, field in still.carried if tag != tiff.XMP)
+    return replace(still.with_xmp(packet), carried=(*kept, (tiff.XMP, Field(1, len(packet), packet))) if own else ())
 
 
 def _plain(data: bytes, structure: Structure) -> bytes:
