@@ -67,6 +67,7 @@ KINDS: Mapping[str, Kind] = {
         Kind("wrong-state", 409, "Not possible in this state", UsageError),
         Kind("in-flight", 409, "The first request with this Idempotency-Key is still being answered"),
         Kind("key-reused", 422, "This Idempotency-Key was used for another request", UsageError),
+        Kind("too-slow", 408, "The sender stopped"),
         Kind("too-large", 413, "Too large", PolicyError),
         Kind("range", 416, "The range lies outside the file", UsageError),
         Kind("expired", 410, "The link has expired", PolicyError),
@@ -142,3 +143,8 @@ def refuse(kind: str, detail: str, **more: Any) -> NoReturn:
 def error_of(kind: str, detail: str) -> MienError:
     """The error that the local command raises for a problem of this kind; a kind that is not known is a `JobError`."""
     return KINDS[kind].error(detail) if kind in KINDS else JobError(detail)
+
+
+def kind_of_error(class_name: str) -> str:
+    """Kind of a failure that is known by the name of its class in `mien.errors`."""
+    return next((name for name in _OF_ERRORS if KINDS[name].error.__name__ == class_name), "job")

@@ -1,0 +1,45 @@
+"""`/healthz`, `/readyz` and `/metrics`: for those who run the service."""
+
+from __future__ import annotations
+
+import redis
+from fastapi import APIRouter, Depends, Response
+
+from mien.service.api.answers import problems
+from mien.service.api.callers import FrontOf, allow
+from mien.service.api.schemas import Ready
+from mien.service.problems import refuse
+
+router = APIRouter(tags=["operation"])
+
+_METRICS = {200: {"description": "Prometheus' text format.", "content": {"text/plain": {"schema": {"type": "string"}}}}}
+
+
+@router.get("/healthz", summary="Whether the process lives")
+async def healthz() -> Ready:
+    """Asks nobody else."""
+    return Ready(status="ok")
+
+
+@router.get("/readyz", summary="Whether it can take work", responses=problems())
+def readyz(front: FrontOf) -> Ready:
+    """The queue answers, the storage can be read, and uploads can be looked into."""
+    try:
+        front.state.client.ping()
+    except redis.RedisError:
+        refuse("unavailable", "the queue does not answer")
+    if not front.inspector.ready:
+        refuse("unavailable", "the networks that look into uploads are being loaded", retry_after_s=2)
+    return Ready(status="ok")
+
+
+@router.get(
+    "/metrics",
+    summary="Figures",
+    response_class=Response,
+    responses={**_METRICS, **problems(401, 403)},
+    dependencies=[Depends(allow("metrics:read"))],
+)
+def metrics(front: FrontOf) -> Response:
+    """Of this process and of the queue; needs a key with the scope `metrics:read`."""
+    return Response(front.metrics.expose(), media_type="text/plain; version=0.0.4; charset=utf-8")
