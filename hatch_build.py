@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -99,11 +100,15 @@ def compile_library(command: Sequence[str], flags: Sequence[str], target: Path) 
 def compile_all(folder: Path, extra: Sequence[str] = ()) -> list[Path]:
     """Compile every variant into `folder`; gives back their files."""
     command = compiler()
-    made: list[Path] = []
-    for name, flags in variants(command).items():
-        made.append(folder / f"kernels-{name}{SUFFIX}")
-        compile_library(command, (*flags, *extra, f'-DMIEN_VARIANT="{name}"'), made[-1])
-    return made
+
+    def make(name: str, flags: Sequence[str]) -> Path:
+        target = folder / f"kernels-{name}{SUFFIX}"
+        compile_library(command, (*flags, *extra, f'-DMIEN_VARIANT="{name}"'), target)
+        return target
+
+    aims = variants(command)
+    with ThreadPoolExecutor() as pool:
+        return list(pool.map(make, aims.keys(), aims.values()))
 
 
 class NativeBuildHook(BuildHookInterface[WheelBuilderConfig]):

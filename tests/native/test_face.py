@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from mien.native import face
 
+pytestmark = pytest.mark.usefixtures("each_variant")
+
 Floats = NDArray[np.float32]
 SHARPENING = 1.6
 

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from mien.native import planes
 from mien.native.planes import Planes
 
+pytestmark = pytest.mark.usefixtures("each_variant")
+
 AFFINE = np.array([[1.16, 0.02, 1.79, -200], [1.16, -0.21, -0.53, 50], [1.16, 2.11, 0.01, -250]], np.float32) / 255
 CODES = np.array([[47, 157, 16], [-26, -86, 112], [112, -102, -10]], np.float32)
 PLACES = [(slice(0, 24), slice(0, 36)), (slice(3, 10), slice(5, 16)), (slice(19, 25), slice(30, 37))]
