@@ -32,6 +32,7 @@ COMMANDS = {
     "swap": "replace faces in a picture, a video, or many of them",
     "faces": "list the faces in a picture or video and draw a contact sheet",
     "compare": "put before and after side by side, as a picture or clip",
+    "verify": "read the marks of pictures and videos, and say whether they hold",
     "plan": "say what a swap would run, without running it",
     "models": "list, add, check and download networks",
     "doctor": "check engines, devices, codecs, formats and models",

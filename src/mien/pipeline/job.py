@@ -30,7 +30,6 @@ from mien.pipeline.tally import Tally, summarise
 from mien.pipeline.workshop import Workshop
 from mien.recipe import Recipe
 from mien.report import Marks, Report
-from mien.trust.places import trust_folder
 
 T = TypeVar("T")
 
@@ -54,7 +53,7 @@ class Job:
     marking: Marking = field(init=False)
 
     def __post_init__(self) -> None:
-        self.marking = Marking(self.recipe, self.report, self.networks.located, trust_folder())
+        self.marking = Marking(self.recipe, self.report, self.networks.located, self.guard.policy.folder)
 
     @contextmanager
     def stage(self, name: str, words: str) -> Generator[None]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import mien
+from mien.errors import UnwritableError, VaultError
 from mien.faces.analyser import MODELS
 from mien.media.frame import Frame
 from mien.media.inscription import NOTHING, Inscription
@@ -23,6 +24,7 @@ from mien.trust.aigc import KEY, Aigc
 from mien.trust.carriers import Carrier, carrier_of
 from mien.trust.claim import SYNTHETIC, TRAINED, Claim, UsedModel
 from mien.trust.label import TEXTS, make_label
+from mien.trust.ledger import note_result
 from mien.trust.permission import named_consents
 
 if TYPE_CHECKING:
@@ -41,7 +43,7 @@ class Marking:
     networks: Mapping[Role, Located]
     """Those of the field that the job uses, by role."""
     folder: Path
-    """Where the installation keeps its signer."""
+    """Where the installation keeps its signer, and notes its results."""
     carrier: Carrier = field(init=False)
     """What the output can carry."""
     _signer: Signer | None = field(init=False, default=None)
@@ -104,7 +106,7 @@ class Marking:
         return Inscription(
             xmp=(lambda packet: self._extended(packet, text)) if self.carrier.place == "XMP" else None,
             tags={} if self.carrier.place in (None, "XMP") else {KEY: text},
-            finish=self._sign if self.carrier.signed else None,
+            finish=self._finish,
         )
 
     def _extended(self, packet: bytes | None, text: str) -> bytes:
@@ -114,12 +116,21 @@ class Marking:
             self.report.warn(f"the target's XMP cannot be read ({error}): it is left out")
             return xmp.with_aigc(None, text)
 
-    def _sign(self, path: Path) -> None:
+    def _finish(self, path: Path) -> None:
         """The last that is done to the file.
 
         Raises:
             UnwritableError: it cannot be signed.
         """
+        marks = self.report.marks
+        if self.carrier.signed:
+            self._sign(path)
+        try:
+            note_result(self.folder, marks.produce_id or "", marks.watermark, named_consents(self.recipe.consent))
+        except (UnwritableError, VaultError) as error:
+            self.report.warn(f"the result could not be noted, so its marks will not lead back to it: {error}")
+
+    def _sign(self, path: Path) -> None:
         from mien.trust.certificates import own_signer
         from mien.trust.credentials import Origin, sign
 

@@ -1,4 +1,4 @@
-"""What files of each kind can carry of the marks, told by the ending of their names."""
+"""What files of each kind can carry of the marks."""
 
 from __future__ import annotations
 
@@ -44,9 +44,17 @@ _KINDS: Mapping[Carrier, tuple[str, ...]] = {
 
 _BY_SUFFIX = MappingProxyType({suffix: kind for kind, suffixes in _KINDS.items() for suffix in suffixes})
 
+_BY_FORMAT = MappingProxyType({kind.name.upper(): kind for kind in _KINDS} | {"MPEGTS": _BY_SUFFIX[".ts"]})
+
 _OTHER = Carrier("file", "application/octet-stream", None, False)
 
 
 def carrier_of(path: str | Path) -> Carrier:
     """The kind of a file by its name; one that carries nothing if nobody knows it."""
     return _BY_SUFFIX.get(Path(path).suffix.lower(), _OTHER)
+
+
+def carrier_of_format(name: str) -> Carrier:
+    """The kind of a file by what its content is, as `mien.media.probe` names it: of a video, names of its container."""
+    found = (_BY_FORMAT[part] for part in name.upper().split(",") if part in _BY_FORMAT)
+    return next(found, _OTHER)
