@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 from support.alone import is_alone, run_alone
+
+
+@pytest.fixture(scope="session", autouse=True)
+def settings_of_their_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """No test reads or changes the policy, keys and consents of whoever runs it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MIEN_TRUST", str(tmp_path_factory.mktemp("trust")))
+        patch.delenv("MIEN_POLICY", raising=False)
+        yield
 
 
 @pytest.hookimpl(tryfirst=True)

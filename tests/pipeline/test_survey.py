@@ -7,10 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mien.errors import VaultError
 from mien.faces.people import tell_apart
 from mien.media.pictures import read_picture
 from mien.media.video import VideoSource
 from mien.pipeline.survey import LOOKS, frames_to_look_at, load_samples, plan_looks, save_samples, survey_frames
+from mien.trust.vault import Vault
 from support import jobs
 from support.people import analyser
 
@@ -55,8 +57,9 @@ def test_small_frames_are_decoded_further() -> None:
 def test_a_survey_is_kept_bit_for_bit(tmp_path: Path) -> None:
     samples = survey_frames([read_picture(jobs.couple(tmp_path / "couple.png"))], analyser())
     assert len(samples) == 2
-    save_samples(samples, tmp_path / "people.npz")
-    again = load_samples(tmp_path / "people.npz")
+    vault = Vault.passing()
+    save_samples(samples, tmp_path / "people.sealed", vault)
+    again = load_samples(tmp_path / "people.sealed", vault)
     for one, other in zip(tell_apart(samples).persons, tell_apart(again).persons, strict=True):
         assert np.array_equal(one.embedding, other.embedding)
         assert np.array_equal(one.neutral, other.neutral)
@@ -64,8 +67,15 @@ def test_a_survey_is_kept_bit_for_bit(tmp_path: Path) -> None:
 
 
 def test_a_survey_without_faces_can_be_kept(tmp_path: Path) -> None:
-    save_samples([], tmp_path / "people.npz")
-    assert load_samples(tmp_path / "people.npz") == []
+    vault = Vault.passing()
+    save_samples([], tmp_path / "people.sealed", vault)
+    assert load_samples(tmp_path / "people.sealed", vault) == []
+
+
+def test_a_survey_kept_with_another_key_is_not_used(tmp_path):
+    save_samples([], tmp_path / "people.sealed", Vault.passing())
+    with pytest.raises(VaultError, match="leave out 'resume' to start anew"):
+        load_samples(tmp_path / "people.sealed", Vault.passing())
 
 
 def test_a_clip_is_surveyed(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 .<output name>.mien/
     manifest.json     the job this belongs to, and what was found before its first frame
-    people.npz        the survey
+    people.sealed     the survey, encrypted
     0003.json         what was counted in segment 3, written just before its packets are published
     0003.packets      the encoded packets of segment 3, there only when complete
 """
@@ -83,7 +83,7 @@ class Checkpoint:
     @property
     def survey_path(self) -> Path:
         """Where the survey is kept."""
-        return self.folder / "people.npz"
+        return self.folder / "people.sealed"
 
     @property
     def parts(self) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from mien.errors import ConsentError, ContentRefused, PolicyError, UsageError
+from mien.errors import ConsentError, ContentRefused, PolicyError, UnwritableError, UsageError
 from mien.faces.people import People
 from mien.media.frame import Frame
 from mien.pipeline.tally import Tally
@@ -16,8 +16,10 @@ from mien.trust.consent import ConsentStore
 from mien.trust.gate import VIEW, Ballot, Gate
 from mien.trust.people import Embedding
 from mien.trust.permission import check_barred, check_faces, check_records, named_consents
+from mien.trust.places import TRUST_VARIABLE
 from mien.trust.policy import Policy
 from mien.trust.records import FaceRecord
+from mien.trust.vault import Vault, open_vault
 
 Permit = Callable[[], None]
 """Asked before each segment and before the result is written; raises to stop the job."""
@@ -35,6 +37,7 @@ class Guard:
     ask: Permit
     """Whoever runs the job may stop it as well."""
     _store: ConsentStore = field(init=False)
+    _vault: Vault | None = None
     _faces: tuple[Embedding | None, ...] = ()
 
     def __post_init__(self) -> None:
@@ -144,6 +147,21 @@ class Guard:
             whole.refused_s += tally.content.refused_s
         whole.check(f"the result for {self.recipe.target}", self.gate.share, planned=planned)
         self._checked.result, self._checked.refused = whole.looked, len(whole.refused_s)
+
+    @property
+    def vault(self) -> Vault:
+        """For what a job keeps of faces while it is not done.
+
+        Raises:
+            VaultError: the installation's key is damaged, or others may read it.
+        """
+        if self._vault is None:
+            try:
+                self._vault = open_vault(self.policy.folder)
+            except UnwritableError as error:
+                self._vault = Vault.passing()
+                self.report.warn(f"an interrupted job cannot be resumed: {error}; set {TRUST_VARIABLE} to a folder")
+        return self._vault
 
     @property
     def _checked(self) -> ContentCheck:

@@ -10,12 +10,14 @@ from pathlib import Path
 
 import numpy as np
 
+from mien.errors import VaultError
 from mien.faces.analyser import FaceAnalyser, make_face
 from mien.faces.people import Sample
 from mien.media.frame import Frame
 from mien.media.video import VideoSource
 from mien.pipeline.checkpoint import write_atomically
 from mien.pipeline.samples import spread
+from mien.trust.vault import Vault
 
 LOOKS = 12
 """Frames that are looked at, at most."""
@@ -25,6 +27,8 @@ _ENOUGH = 8
 """With so many keyframes to look at, no others are decoded."""
 _DECODED_PIXELS = 6_000_000
 """Bound of decoding per look where keyframes are rare: three frames of 1080p, about 20 ms."""
+_NAME = "survey"
+"""Under which it is sealed."""
 _PATIENCE = 3
 """Looks without a face after which turned and far faces are no longer searched for, which costs ten times as much."""
 
@@ -83,8 +87,8 @@ def survey_frames(frames: Iterable[Frame], analyser: FaceAnalyser) -> list[Sampl
     return samples
 
 
-def save_samples(samples: Sequence[Sample], path: Path) -> None:
-    """Keep a survey for a run that resumes.
+def save_samples(samples: Sequence[Sample], path: Path, vault: Vault) -> None:
+    """Keep a survey for a run that resumes, encrypted: it has the faces of those who are there.
 
     Raises:
         UnwritableError: no space, no permission.
@@ -97,12 +101,22 @@ def save_samples(samples: Sequence[Sample], path: Path) -> None:
         landmarks=np.array([sample.face.landmarks for sample in samples], np.float32),
         embeddings=np.array([sample.embedding for sample in samples], np.float32),
     )
-    write_atomically(path, content.getvalue())
+    write_atomically(path, vault.seal(_NAME, content.getvalue()))
 
 
-def load_samples(path: Path) -> list[Sample]:
-    """The inverse of `save_samples`, bit for bit."""
-    with np.load(path) as kept:
+def load_samples(path: Path, vault: Vault) -> list[Sample]:
+    """The inverse of `save_samples`, bit for bit.
+
+    Raises:
+        VaultError: it was kept with another key, or is damaged.
+    """
+    try:
+        content = vault.unseal(_NAME, path.read_bytes())
+    except VaultError as error:
+        raise VaultError(
+            f"the earlier run cannot be used: {error}; leave out 'resume' to start anew"
+        ) from error
+    with np.load(io.BytesIO(content)) as kept:
         rows = zip(kept["frames"], kept["scores"], kept["landmarks"], kept["embeddings"], strict=True)
         return [
             Sample(int(frame), replace(make_face(landmarks, float(score)), embedding=embedding))

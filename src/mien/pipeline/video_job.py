@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -49,12 +49,15 @@ def run_video(job: Job) -> None:
 
 
 @contextmanager
-def prepared(job: Job, checkpoint_for: Callable[[Encoding], AbstractContextManager[Checkpoint]]) -> Generator[VideoJob]:
+def prepared(
+    job: Job, checkpoint_for: Callable[[Encoding], AbstractContextManager[Checkpoint]], *, watched: bool = True
+) -> Generator[VideoJob]:
     """A video whose people are known, ready for its segments. Those who share them begin with the same survey.
 
     Args:
         job: whose target is a video.
         checkpoint_for: the folder of the parts, given what they are encoded with. A survey that lies there is used.
+        watched: look at the target's content; others have done so, or will before the result is written, where not.
 
     Raises:
         MienError: as `run_video` does.
@@ -65,7 +68,8 @@ def prepared(job: Job, checkpoint_for: Callable[[Encoding], AbstractContextManag
         with job.stage("open", "opening"):
             source = open_target(job.recipe)
             encoding = encoding_for(job.recipe, source, job.networks.enlargement)
-        with source, checkpoint_for(encoding) as checkpoint, watching(job.guard, source) as watch:
+        watching_it = watching(job.guard, source) if watched else nullcontext(Watch(()))
+        with source, checkpoint_for(encoding) as checkpoint, watching_it as watch:
             with job.stage("survey", "looking who is there"):
                 people, role_of = _cast(job, source, checkpoint)
             building.result()
@@ -126,15 +130,15 @@ def _kept(checkpoint: Checkpoint) -> str:
 
 def _cast(job: Job, source: VideoSource, checkpoint: Checkpoint) -> tuple[People, RoleOf]:
     """Who is in the target and who of them is replaced. A run that resumes goes by what the first one saw."""
-    path = checkpoint.survey_path
+    path, vault = checkpoint.survey_path, job.guard.vault
     if not path.exists():
         samples = _survey(job, source, LOOKS)
         try:
             job.cast(tell_apart(samples))
         except NoFaceError:
             samples = _survey(job, source, THOROUGH_LOOKS)
-        save_samples(samples, path)
-    people = tell_apart(load_samples(path))
+        save_samples(samples, path, vault)
+    people = tell_apart(load_samples(path, vault))
     return people, job.cast_or_leave(people)
 
 
