@@ -9,6 +9,7 @@ from mien.cli import checks, doctor, main
 from mien.cli.checks import Check, run_checks
 from mien.engine import machine
 from mien.errors import InstallationError, ModelError
+from mien.installing import install_command
 from mien.media.capabilities import Support
 from mien.models.catalogue import BundledEntry, bundled
 from mien.native import loading
@@ -51,7 +52,7 @@ def test_a_damaged_network_breaks_the_installation(monkeypatch, capsys):
     assert main(["doctor"]) == 1
     shown = capsys.readouterr().out
     assert "broken" in shown
-    assert "pip install --force-reinstall mien" in shown
+    assert install_command("mien", anew=True) in shown
     assert "not ready" in shown
 
 
@@ -74,7 +75,7 @@ def test_a_missing_package_is_named_and_nothing_else_is_tried(monkeypatch):
     monkeypatch.setattr(checks, "ENGINES", {})
     found = run_checks()
     assert [check.state for check in found] == ["ok", "broken"]
-    assert found[1].remedy == "pip install --force-reinstall no-such-package"
+    assert found[1].remedy == install_command("no-such-package", anew=True)
 
 
 @pytest.mark.parametrize(("name", "state"), [("h264", "broken"), ("ffv1", "absent")])
@@ -87,7 +88,7 @@ def test_a_codec_that_cannot_be_written_is_broken_only_if_essential(name, state)
 
 def test_what_an_extra_brings_is_said_with_the_command_for_it():
     check = checks.format_check("pictures", Support("heic", reads=False, writes=False, extra="heic"), "pillow")
-    assert (check.state, check.remedy) == ("absent", "pip install 'mien[heic]'")
+    assert (check.state, check.remedy) == ("absent", install_command("mien[heic]"))
 
 
 def test_a_cache_that_cannot_be_written_is_told_with_what_helps(monkeypatch, tmp_path):

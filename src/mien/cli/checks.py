@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal
 
 from mien.cli.console import format_bytes
 from mien.errors import EngineError, InstallationError, ModelError
+from mien.installing import install_command
 
 if TYPE_CHECKING:
     from mien.media.capabilities import Support
@@ -68,7 +69,7 @@ def _packages(topic: str, modules: Mapping[str, str]) -> Iterator[Check]:
             import_module(module)
             yield Check(topic, distribution, "ok", metadata.version(distribution))
         except (ImportError, OSError) as error:
-            yield Check(topic, distribution, "broken", str(error), f"pip install --force-reinstall {distribution}")
+            yield Check(topic, distribution, "broken", str(error), install_command(distribution, anew=True))
 
 
 def native_check() -> Check:
@@ -79,7 +80,7 @@ def native_check() -> Check:
         detail = f"{variant(library())}, out of {', '.join(runnable())}"
         return Check("machine", "kernels", "ok", detail)
     except InstallationError as error:
-        return Check("machine", "kernels", "broken", str(error), "pip install --force-reinstall mien")
+        return Check("machine", "kernels", "broken", str(error), install_command("mien", anew=True))
 
 
 def _optional_engines() -> Iterator[Check]:
@@ -95,7 +96,7 @@ def _optional_engines() -> Iterator[Check]:
     try:
         yield Check("engines", "onnxruntime", "ok", load_runtime().__version__)
     except EngineError:
-        brings = "pip install 'mien[cuda]', 'mien[tensorrt]' or 'mien[onnxruntime]'"
+        brings = f"{install_command('mien[cuda]')}, or mien[tensorrt] or mien[onnxruntime] instead"
         yield Check("engines", "onnxruntime", "absent", "not installed: brings GPUs other than Intel's", brings)
 
 
@@ -107,7 +108,7 @@ def _devices() -> Iterator[Check]:
         detail = f"{device.full_name}: {', '.join(device.precisions)}, by {device.engine}"
         yield Check("devices", device.name, "ok", detail)
     if not any(device.name == "cpu" for device in devices):
-        yield Check("devices", "cpu", "broken", "the engine sees no CPU", "pip install --force-reinstall openvino")
+        yield Check("devices", "cpu", "broken", "the engine sees no CPU", install_command("openvino", anew=True))
 
 
 def _models() -> Iterator[Check]:
@@ -117,7 +118,7 @@ def _models() -> Iterator[Check]:
         try:
             entry.verify()
         except ModelError as error:
-            yield Check("models", entry.id, "broken", str(error), "pip install --force-reinstall mien")
+            yield Check("models", entry.id, "broken", str(error), install_command("mien", anew=True))
         else:
             yield Check("models", entry.id, "ok", f"{entry.role}, {entry.licence}, {format_bytes(entry.bytes)}")
 
@@ -142,9 +143,7 @@ def format_check(topic: str, support: Support, distribution: str) -> Check:
     if support.reads and support.writes:
         return Check(topic, support.name, "ok", detail)
     state: State = "broken" if support.name in ESSENTIAL else "absent"
-    brings = (
-        f"pip install 'mien[{support.extra}]'" if support.extra else f"pip install --force-reinstall {distribution}"
-    )
+    brings = install_command(f"mien[{support.extra}]") if support.extra else install_command(distribution, anew=True)
     return Check(topic, support.name, state, detail, brings)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from mien.engine.device import Device
 from mien.engine.providers import EXTRAS
 from mien.errors import EngineError
+from mien.installing import install_command
 
 PRECISIONS = ("int8", "fp16", "bf16", "fp32")
 """Fastest first."""
@@ -92,7 +93,7 @@ def find(name: str, devices: Sequence[Device]) -> Device:
             return device
     there = ", ".join(f"{device.name} ({device.full_name})" for device in devices)
     kind = wanted.partition(":")[0]
-    brings = f"pip install '{EXTRAS[kind]}' brings its engine, or " if kind in EXTRAS else ""
+    brings = f"bring its engine ({install_command(EXTRAS[kind])}), or " if kind in EXTRAS else ""
     raise EngineError(f"device '{name}' is not there: this machine has {there}; {brings}give one of these or auto")
 
 
@@ -135,7 +136,8 @@ def _fastest(facts: ModelFacts, precision: str, devices: Sequence[Device]) -> tu
             passed.append(f"{device.name} has no {precision}")
         else:
             return device, ", ".join(["the fastest that is there", *passed])
-    raise EngineError("no device is there to run networks on: pip install --force-reinstall openvino")
+    mends = install_command("openvino", anew=True)
+    raise EngineError(f"no device is there to run networks on: {mends}")
 
 
 def _precision(facts: ModelFacts, asked: str, device: Device) -> tuple[str, str]:

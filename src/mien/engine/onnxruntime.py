@@ -21,6 +21,7 @@ from mien.engine.onnx_file import OnnxFile
 from mien.engine.providers import EXTRAS, PROVIDERS, Engines, providers, session_entries
 from mien.engine.session import Ran, Tensors, Usage
 from mien.errors import EngineError, ModelError
+from mien.installing import install_command
 
 SHAPE_OPERATORS = frozenset(
     {"Shape", "Size", "Gather", "Unsqueeze", "Squeeze", "Concat", "Slice", "Cast", "Constant", "Range"}
@@ -54,7 +55,7 @@ def load_runtime(kind: str = "onnxruntime") -> ModuleType:
         return importlib.import_module("onnxruntime")
     except ImportError as error:
         raise EngineError(
-            f"device {kind} needs ONNX Runtime, which is not there ({error}): pip install '{EXTRAS[kind]}'"
+            f"device {kind} needs ONNX Runtime, which is not there ({error}): {install_command(EXTRAS[kind])}"
         ) from error
 
 
@@ -190,7 +191,7 @@ class OnnxRuntimeSession:
         if first != PROVIDERS[self._kind]:
             raise EngineError(
                 f"{self._model} would run on {first}, not on {self._device.name} ({self._device.full_name}): its "
-                f"driver or libraries are missing; pip install '{EXTRAS[self._kind]}', or give --device cpu"
+                f"driver or libraries are missing; {install_command(EXTRAS[self._kind])}, or give --device cpu"
             )
 
     def _refuse_if_shared(self, session: Any) -> None:

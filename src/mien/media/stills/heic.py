@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from mien.errors import UnsupportedMediaError
+from mien.installing import install_command
 from mien.media.metadata import Metadata
 from mien.media.stills.still import VISUALLY_LOSSLESS, Still, mode_of
 
@@ -60,4 +61,5 @@ def _library() -> Any:
     try:
         return importlib.import_module("pillow_heif")
     except ImportError as error:
-        raise UnsupportedMediaError("is a HEIC picture: install the extra that reads it, mien[heic]") from error
+        brings = install_command("mien[heic]")
+        raise UnsupportedMediaError(f"is a HEIC picture, which needs an extra: {brings}") from error
