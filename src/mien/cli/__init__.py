@@ -36,6 +36,7 @@ COMMANDS = {
     "plan": "say what a swap would run, without running it",
     "models": "list, add, check and download networks",
     "doctor": "check engines, devices, codecs, formats and models",
+    "worker": "do the jobs of a queue",
 }
 """Name of each command (also of its module) and what it does."""
 

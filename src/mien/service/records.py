@@ -116,6 +116,8 @@ class Job:
     state: JobState = "queued"
     channel: Channel | None = None
     """Which models it runs with; None until it is taken."""
+    models: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """Fields of the recipe that its channel sets."""
     stage: str = ""
     """What is being done, in words a user reads."""
     frames: int = 0

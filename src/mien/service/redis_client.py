@@ -20,6 +20,21 @@ _OUTAGE_TRIES = 40
 _SOCKET_TIMEOUT_S = 20.0
 
 
+class Client(redis.Redis):
+    """Says in mien's words that the server does not answer."""
+
+    def execute_command(self, *args: Any, **options: Any) -> Any:
+        """Send one command.
+
+        Raises:
+            JobError: no connection, although it was waited for.
+        """
+        try:
+            return super().execute_command(*args, **options)
+        except (ConnectionError, TimeoutError) as error:
+            raise JobError(f"the queue's server does not answer: {error}") from error
+
+
 def connect(url: str) -> redis.Redis:
     """A client that waits for a server that is being restarted. Safe to use from several threads.
 
@@ -31,7 +46,7 @@ def connect(url: str) -> redis.Redis:
     """
     retry = Retry(ExponentialBackoff(cap=1.0, base=0.05), _OUTAGE_TRIES)
     try:
-        return redis.Redis.from_url(
+        return Client.from_url(
             url,
             decode_responses=True,
             retry=retry,

@@ -59,7 +59,7 @@ def _text(value: object) -> str:
 def _value(name: str, text: str) -> Any:
     if name in _NUMBERS:
         return _NUMBERS[name](float(text))
-    if name == "recipe":
+    if name in ("recipe", "models"):
         return json.loads(text)
     if name == "error":
         return Failure(**json.loads(text))

@@ -7,7 +7,7 @@ Whoever holds a grant may be late: each step compares its attempt with the one t
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
@@ -48,6 +48,8 @@ class Grant:
     task: TaskName
     attempt: int
     """Unique within the job and growing."""
+    kind: str = ""
+    """Of the job."""
     first: int = 0
     """Frame index of a segment."""
     end: int = 0
@@ -211,8 +213,8 @@ class State:
         answer = self._scripts.run("claim", request, tier, head.priority, head.tenant, worker, lease_s, kind)
         if not answer:
             return None
-        job, task, attempt, first, end = cast(list[str], answer)
-        return Grant(JobId(job), TaskName(task), int(attempt), int(first), int(end))
+        job, task, attempt, its_kind, first, end = cast(list[str], answer)
+        return Grant(JobId(job), TaskName(task), int(attempt), its_kind, int(first), int(end))
 
     def beat(self, beats: Sequence[Beat], *, lease_s: float) -> list[bool]:
         """Say that tries are alive and how far they are. Gives for each whether it still counts."""
@@ -250,13 +252,15 @@ class State:
         grant: Grant,
         result: Result,
         *,
+        frames: int,
         busy_s: float,
         flagged: Sequence[FlaggedFrame] = (),
         needs_review: bool = False,
     ) -> bool:
         """Publish a job's result: it is done from here on. False if too late, and the result is to be thrown away."""
         state: JobState = "needs_review" if needs_review else "done"
-        fields = ("result", plain(result), "flagged", plain(tuple(flagged)))
+        counts = ("frames", frames, "frames_done", frames)
+        fields = ("result", plain(result), "flagged", plain(tuple(flagged)), *counts)
         return bool(self._scripts.run("complete", *_try(grant), busy_s, state, *fields))
 
     def fail(self, grant: Grant, failure: Failure, how: How, *, busy_s: float) -> Literal["waiting", "failed"] | None:
@@ -271,18 +275,47 @@ class State:
         """End the tries whose workers were not heard of in time. Gives how many there were."""
         return len(self._scripts.run("expire", most))
 
-    def set_channel(self, job: JobId, channel: records.Channel) -> None:
-        """Say which models a job runs with."""
-        self.client.hset(self.key("job", job), "channel", channel)
+    def set_channel(self, job: JobId, channel: records.Channel, models: Mapping[str, Any]) -> None:
+        """Say which models a job runs with: fields of its recipe."""
+        self.client.hset(self.key("job", job), mapping={"channel": channel, "models": json.dumps(models)})
 
-    def sweeps(self, now_s: float) -> Iterator[tuple[str, JobId]]:
+    def sweeps(self) -> Iterator[tuple[str, JobId]]:
         """Jobs whose left-overs in storage are to go now: the sweep's name for `swept`, and the job."""
-        for name in cast(list[str], self.client.zrangebyscore(self.key("sweeps"), "-inf", now_s)):
+        for name in cast(list[str], self.client.zrangebyscore(self.key("sweeps"), "-inf", self.now_s())):
             yield name, JobId(name.rsplit("/", 1)[0])
 
     def swept(self, name: str) -> None:
         """A sweep is done."""
         self.client.zrem(self.key("sweeps"), name)
+
+    # Workers and the server
+
+    def sign_on(self, worker: WorkerId, about: Mapping[str, Any], *, lease_s: float) -> None:
+        """Say that a worker is there, and what it is; it is forgotten after `lease_s` without a word."""
+        self.client.set(self.key("worker", worker), json.dumps(about), px=round(lease_s * 1000))
+
+    def sign_off(self, worker: WorkerId) -> None:
+        """The inverse of `sign_on`."""
+        self.client.delete(self.key("worker", worker))
+
+    def workers(self) -> dict[WorkerId, Mapping[str, Any]]:
+        """Who is there."""
+        prefix = self.key("worker", "")
+        found: dict[WorkerId, Mapping[str, Any]] = {}
+        for key in self.client.scan_iter(f"{prefix}*", count=1000):
+            text = cast(str | None, self.client.get(key))
+            if text is not None:
+                found[WorkerId(key.removeprefix(prefix))] = json.loads(text)
+        return found
+
+    def now_s(self) -> float:
+        """The server's Unix time, by which all moments are told."""
+        seconds, microseconds = self.client.time()
+        return seconds + microseconds / 1e6
+
+    def uptime_s(self) -> float:
+        """Since when the server runs."""
+        return float(self.client.info("server")["uptime_in_seconds"])
 
 
 def segment_name(number: int) -> TaskName:

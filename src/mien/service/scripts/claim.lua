@@ -1,5 +1,5 @@
 -- ARGV: request, tier, priority, tenant, worker, lease_s, kind of job ('' = any).
--- Gives job, task, attempt, first, end; nothing if the queue is empty or its first is of another kind.
+-- Gives job, task, attempt, kind of job, first, end; nothing if the queue is empty or its first is of another kind.
 local request, tier, priority, tenant, worker, lease_s, kind = unpack(ARGV)
 local given = redis.call('GET', P .. 'claim:' .. request)
 if given then return cjson.decode(given) end
@@ -22,6 +22,6 @@ if get(job, 'state') == 'queued' then
   set_state(job, 'running')
 end
 local range = redis.call('HMGET', key, 'first', 'end')
-local answer = {job, name, tostring(attempt), range[1] or '0', range[2] or '0'}
+local answer = {job, name, tostring(attempt), get(job, 'kind'), range[1] or '0', range[2] or '0'}
 redis.call('SET', P .. 'claim:' .. request, cjson.encode(answer), 'EX', 600)
 return answer

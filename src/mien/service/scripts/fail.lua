@@ -6,5 +6,6 @@ redis.call('HINCRBYFLOAT', P .. 'job:' .. job, 'busy_s', busy_s)
 if how ~= 'stable' then return fail_task(job, name, kind, message, how) end
 tell(job, 'attempt', {task = name, kind = kind, message = message, channel = 'canary'})
 start_over(job)
+redis.call('HDEL', P .. 'job:' .. job, 'models')
 set(job, 'channel', 'stable')
 return 'waiting'

@@ -1,0 +1,153 @@
+"""One try from grant to word: done, failed or handed back, and nothing left behind."""
+
+from __future__ import annotations
+
+import logging
+import mimetypes
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from mien.errors import (
+    FaceError,
+    Interrupted,
+    MienError,
+    PolicyError,
+    UnreadableError,
+    UnsupportedMediaError,
+    UnwritableError,
+    UsageError,
+)
+from mien.pipeline.api import Runner
+from mien.pipeline.progress import Progress
+from mien.recipe import Recipe
+from mien.report import Report
+from mien.service.decoding import Bounds
+from mien.service.leases import Held, Leases
+from mien.service.materials import Materials
+from mien.service.records import Failure, Job, Result
+from mien.service.state import Grant, How, State
+from mien.service.tasks import Finished, Made, Split, Tools, run_task
+from mien.service.thumbnails import flagged_frames
+from mien.service.workspace import Desk, Workspace, clear_folder
+
+_REFUSED = (UsageError, PolicyError, FaceError, UnreadableError, UnsupportedMediaError)
+"""What no second try mends: it is about what was given."""
+_LOG = logging.getLogger(__name__)
+
+
+def how_after(error: Exception, job: Job) -> How:
+    """What becomes of a task whose try ended with an error."""
+    if isinstance(error, _REFUSED):
+        return "refused"
+    if job.channel == "canary":
+        return "stable"
+    return "dead" if isinstance(error, UnwritableError) else "again"
+
+
+class Running:
+    """Runs tries. Safe to use from several threads: they share networks and source faces."""
+
+    def __init__(
+        self, state: State, space: Workspace, leases: Leases, runner: Runner, bounds: Bounds, stopping: threading.Event
+    ) -> None:
+        self._state = state
+        self._space = space
+        self._leases = leases
+        self._runner = runner
+        self._materials = Materials(state, bounds)
+        self._stopping = stopping
+        self._lock = threading.Lock()
+
+    def run(self, grant: Grant) -> None:
+        """Do a task and say what became of it. Raises nothing: what cannot be told ends with the lease."""
+        try:
+            with self._leases.hold(grant) as held:
+                job = self._state.job(grant.job)
+                if job is not None and not self._try(job, held):
+                    clear_folder(self._space.storage, grant.folder)
+        except MienError as error:
+            _LOG.error("%s %s, try %d: %s", grant.job, grant.task, grant.attempt, error)
+
+    def _try(self, job: Job, held: Held) -> bool:
+        """Whether the try counted, and what it left in storage is of use."""
+        began = time.monotonic()
+        try:
+            with self._space.desk(held.grant) as desk:
+                try:
+                    return self._work(job, held, desk, began)
+                except Exception as error:
+                    # Whatever ends a try has to reach the state: this is the one place that catches everything.
+                    self._end(job, held, error, desk.folder, time.monotonic() - began)
+        except UnwritableError as error:  # Not even a folder: the disk is full.
+            self._end(job, held, error, self._space.folder, 0.0)
+        return False
+
+    def _work(self, job: Job, held: Held, desk: Desk, began: float) -> bool:
+        recipe = self._materials.recipe(job, held.grant, desk)
+        tools = Tools(
+            workshop=self._workshop(recipe),
+            progress=_noting(held),
+            cancelled=lambda: held.lost or self._stopping.is_set(),
+        )
+        outcome = run_task(held.grant, recipe, desk, tools, self._state.outputs(job.id))
+        return self._publish(job, held.grant, desk, outcome, time.monotonic() - began)
+
+    def _workshop(self, recipe: Recipe):
+        with self._lock:
+            return self._runner.workshop(recipe.device, recipe.precision)
+
+    def _publish(self, job: Job, grant: Grant, desk: Desk, outcome: Finished | Split | Made, busy_s: float) -> bool:
+        if isinstance(outcome, Split):
+            return self._state.split(
+                grant, outcome.segments, frames=outcome.frames, output=outcome.output, busy_s=busy_s
+            )
+        if isinstance(outcome, Made):
+            return self._state.made(grant, output=outcome.output, busy_s=busy_s)
+        report = outcome.report
+        result = Result(
+            key=desk.store(outcome.path),
+            name=str(job.recipe["output"]),
+            size_bytes=outcome.path.stat().st_size,
+            media_type=mimetypes.guess_type(outcome.path.name)[0] or "application/octet-stream",
+            report=_shown(report, job),
+        )
+        return self._state.complete(
+            grant,
+            result,
+            frames=report.frames,
+            busy_s=busy_s,
+            flagged=flagged_frames(report, outcome.path, desk),
+            needs_review=needs_review(report, job.review_above),
+        )
+
+    def _end(self, job: Job, held: Held, error: Exception, folder: Path, busy_s: float) -> None:
+        if isinstance(error, Interrupted):
+            if not held.lost:
+                self._state.hand_back(held.grant)
+            return
+        if not isinstance(error, MienError):
+            _LOG.exception("%s %s, try %d", job.id, held.grant.task, held.grant.attempt, exc_info=error)
+        # Where the worker keeps its files is nobody's business.
+        message = str(error).replace(f"{folder}/", "") or type(error).__name__
+        self._state.fail(held.grant, Failure(type(error).__name__, message), how_after(error, job), busy_s=busy_s)
+
+
+def needs_review(report: Report, bound: float | None) -> bool:
+    """Whether the share of flagged frames is above the bound that the job set."""
+    if bound is None or not report.frames:
+        return False
+    return len({flag.frame for flag in report.flagged}) / report.frames > bound
+
+
+def _noting(held: Held) -> Callable[[Progress], None]:
+    def note(progress: Progress) -> None:
+        held.frames_done, held.stage = progress.done, progress.stage
+
+    return note
+
+
+def _shown(report: Report, job: Job) -> dict[str, object]:
+    """A report with the names that the tenant gave."""
+    return {**report.to_mapping(), "target": job.recipe["target"], "output": job.recipe["output"]}

@@ -1,0 +1,159 @@
+"""A worker: takes tasks of one tier, runs several side by side with the same networks, and goes without losing any."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from mien.pipeline.api import Runner
+from mien.service.bell import Bell
+from mien.service.decoding import Bounds
+from mien.service.dispatch import choose, share
+from mien.service.housekeeping import keep_house
+from mien.service.leases import Leases
+from mien.service.queue import make_worker
+from mien.service.records import TierName, WorkerId, new_id
+from mien.service.running import Running
+from mien.service.state import Grant, State
+from mien.service.storage import Storage
+from mien.service.tiers import TIERS
+from mien.service.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerSettings:
+    """How a worker works."""
+
+    scratch: Path
+    """Where it may keep files while it works."""
+    tier: TierName = "batch"
+    slots: int = 2
+    """Tasks that run side by side."""
+    lease_s: float = 30.0
+    """Without a word for so long its tasks are given to others."""
+    grace_s: float = 30.0
+    """How long tasks may go on when it is told to stop, before they are handed back."""
+    bounds: Bounds = field(default_factory=Bounds)
+    device: str = "auto"
+    """Where networks are loaded before the first job comes."""
+    precision: str = "auto"
+
+
+class Worker:
+    """Runs from `with` to the end of the block. `stop` inside the block ends it early."""
+
+    def __init__(self, state: State, storage: Storage, settings: WorkerSettings) -> None:
+        self.id = WorkerId(new_id("worker"))
+        self._state = state
+        self._storage = storage
+        self._settings = settings
+        self._stopping = threading.Event()
+        """Tries are to end now."""
+        self._desk = _Taking(state, self.id, settings)
+        self._open = ExitStack()
+        self._ready = False
+
+    def __enter__(self) -> Self:
+        settings = self._settings
+        with ExitStack() as stack:
+            space = stack.enter_context(Workspace(settings.scratch, self.id, self._storage))
+            runner = stack.enter_context(Runner())
+            leases = stack.enter_context(Leases(self._state, settings.lease_s, each_beat=self._each_beat))
+            hear = {f"work:{settings.tier}": self._desk.ring, "stopped": leases.stop}
+            stack.enter_context(Bell(self._state, hear))
+            runner.workshop(settings.device, settings.precision).analyser.warm()
+            self._ready = True
+            running = Running(self._state, space, leases, runner, settings.bounds, self._stopping)
+            self._workers = make_worker(settings.tier, self._desk, lambda grants: _run(running, grants), settings.slots)
+            self._workers.start()
+            stack.callback(self._finish)
+            self._open = stack.pop_all()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._open.close()
+
+    def _finish(self) -> None:
+        """Take nothing more; let tries end by themselves for the time of grace, then hand them back."""
+        self._desk.close()
+        timer = threading.Timer(self._settings.grace_s, self._stopping.set)
+        timer.start()
+        self._workers.stop()
+        timer.cancel()
+        self._state.sign_off(self.id)
+
+    def _each_beat(self) -> None:
+        settings = self._settings
+        about = {
+            "tier": settings.tier,
+            "slots": settings.slots,
+            "ready": self._ready,
+            "host": socket.gethostname(),
+            "process": os.getpid(),
+        }
+        self._state.sign_on(self.id, about, lease_s=settings.lease_s)
+        keep_house(self._state, self._storage, settings.lease_s)
+
+
+class _Taking:
+    """Where the worker's tasks come from: what the policy says is next."""
+
+    def __init__(self, state: State, worker: WorkerId, settings: WorkerSettings) -> None:
+        self._state = state
+        self._worker = worker
+        self._settings = settings
+        self._rung = threading.Event()
+        self._closed = False
+
+    def take(self) -> Sequence[Grant]:
+        tier = TIERS[self._settings.tier]
+        heads = [] if self._closed else self._state.heads(tier.name)
+        first = self._claim()
+        if first is None:
+            return ()
+        grants = [first]
+        waiting = sum(head.waiting for head in heads) - 1
+        while first.kind == "picture" and len(grants) < share(waiting, self._settings.slots, tier.together):
+            if (grant := self._claim("picture")) is None:
+                break
+            grants.append(grant)
+        return grants
+
+    def _claim(self, kind: str = "") -> Grant | None:
+        settings = self._settings
+        while not self._closed and (head := choose(self._state.heads(settings.tier))) is not None:
+            grant = self._state.claim(settings.tier, head, self._worker, lease_s=settings.lease_s, kind=kind)
+            if grant is not None or kind:
+                return grant
+        return None
+
+    def wait(self, timeout_s: float) -> None:
+        self._rung.wait(timeout_s)
+        self._rung.clear()
+
+    def ring(self, _name: str) -> None:
+        self._rung.set()
+
+    def give_back(self, grants: Sequence[Grant]) -> None:
+        for grant in grants:
+            self._state.hand_back(grant)
+
+    def close(self) -> None:
+        self._closed = True
+        self._rung.set()
+
+
+def _run(running: Running, grants: Sequence[Grant]) -> None:
+    if len(grants) == 1:
+        running.run(grants[0])
+        return
+    with ThreadPoolExecutor(len(grants), "mien-together") as pool:
+        list(pool.map(running.run, grants))
