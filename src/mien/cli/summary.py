@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from mien.cli.console import count_of, format_bytes, format_duration, table
 from mien.cli.wording import with_options
-from mien.report import FlaggedFrame, Report
+from mien.report import FlaggedFrame, Marks, Report
 
 if TYPE_CHECKING:
     from mien.cli.batch import Outcome
@@ -26,6 +26,7 @@ def format_report(report: Report) -> str:
     rows += [["models" if number == 0 else "", line] for number, line in enumerate(_models(report))]
     if quality := _quality(report):
         rows.append(["quality", quality])
+    rows.append(["marks", _marks(report.marks)])
     if report.cost is not None:
         rows.append(["cost", _cost(report)])
     rows += [["warning", with_options(warning)] for warning in report.warnings[:_SHOWN]]
@@ -89,6 +90,19 @@ def _quality(report: Report) -> str:
     if quality.flicker is not None:
         parts.append(f"flicker {quality.flicker:.2f} of the target's")
     return ", ".join(parts)
+
+
+def _marks(marks: Marks) -> str:
+    parts: list[str] = []
+    if marks.metadata:
+        parts.append(f"AI-content metadata ({marks.metadata})")
+    if marks.signer:
+        parts.append("signed by this installation, vouched for by nobody" if marks.own_signer else marks.signer)
+    if marks.watermark:
+        parts.append(f"watermark {marks.watermark}")
+    if marks.label:
+        parts.append(f"label '{marks.label}'")
+    return ", ".join(parts) or "none"
 
 
 def _cost(report: Report) -> str:
