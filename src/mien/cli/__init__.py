@@ -34,9 +34,12 @@ COMMANDS = {
     "compare": "put before and after side by side, as a picture or clip",
     "verify": "read the marks of pictures and videos, and say whether they hold",
     "plan": "say what a swap would run, without running it",
+    "consent": "record who has agreed, and whose face is never used",
     "models": "list, add, check and download networks",
     "doctor": "check engines, devices, codecs, formats and models",
+    "serve": "serve the HTTP API, with a queue and a worker",
     "worker": "do the jobs of a queue",
+    "keys": "make, list and revoke the API keys of a service",
 }
 """Name of each command (also of its module) and what it does."""
 

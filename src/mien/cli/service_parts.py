@@ -40,11 +40,16 @@ def open_storage(place: str) -> Storage:
     Raises:
         UsageError: it names none.
         UnwritableError: the folder cannot be made.
+        InstallationError: it needs an extra.
     """
+    if place.startswith("s3://"):
+        from mien.service.s3 import S3Storage
+
+        return S3Storage(place)
+    if "://" in place:
+        raise UsageError(f"--storage {place}: give a folder, or s3://BUCKET/PREFIX")
     from mien.service.folder import FolderStorage
 
-    if "://" in place:
-        raise UsageError(f"--storage {place}: give a folder")
     return FolderStorage(place)
 
 

@@ -37,3 +37,4 @@ def log_as_json(level: int = logging.INFO) -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
     logging.basicConfig(level=level, handlers=[handler], force=True)
+    logging.getLogger("uvicorn").setLevel(logging.WARNING)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 from mien.service.acceptance import Acceptance
 from mien.service.api.metrics import Metrics
@@ -19,10 +18,9 @@ from mien.service.linked import Links
 from mien.service.settings import Settings
 from mien.service.state import State
 from mien.service.storage import Storage
+from mien.service.trail import audit_log
 from mien.service.usage import Usage
 from mien.trust.audit import AuditLog
-
-AUDIT_NAME = "audit.jsonl"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,8 +71,3 @@ def open_front(settings: Settings, state: State, storage: Storage, inspector: In
         postman=Postman(state, secret, settings.webhook_hosts, metrics.webhook, time.time),
         secret=secret,
     )
-
-
-def audit_log(data: Path) -> AuditLog:
-    """The log of who did what in the service."""
-    return AuditLog(data / AUDIT_NAME)
