@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Iterator
 from xml.dom import minidom
 from xml.parsers.expat import ExpatError
@@ -55,13 +56,14 @@ def read_aigc(packet: bytes) -> str | None:
 
 def _open(packet: bytes) -> tuple[minidom.Document, minidom.Element]:
     """The document and its RDF element."""
-    data = packet.strip(b"\0 \r\n\t")
-    if b"<!DOCTYPE" in data:
-        raise ValueError("XMP declares no document type")  # Entities could grow without bound.
+    wide = packet.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     try:
-        document = minidom.parseString(data)
-    except (ExpatError, ValueError, LookupError) as error:
+        text = packet.decode("utf-16" if wide else "utf-8-sig").strip("\0 \r\n\t")
+        document = None if "<!DOCTYPE" in text else minidom.parseString(text)
+    except (ExpatError, ValueError) as error:
         raise ValueError(f"it is no XML ({error})") from error
+    if document is None:
+        raise ValueError("XMP declares no document type")  # Entities could grow without bound.
     found = document.getElementsByTagNameNS(_RDF, "RDF")
     if not found:
         raise ValueError("it holds no RDF")
