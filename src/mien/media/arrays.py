@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mien.geometry import Rect
+from mien.media import faint
 from mien.media.orientation import Orientation
 
 Pixels = NDArray[np.unsignedinteger[Any]]
@@ -100,6 +101,27 @@ class ArrayFrame:
         alpha = self._upright[rect.slices][..., channels]
         least = np.rint(opacity * np.iinfo(alpha.dtype).max).astype(alpha.dtype)
         np.maximum(alpha, least, out=alpha)
+
+    def glance(self, width: int, height: int) -> NDArray[np.uint8]:
+        """Brightness (height, width) of the picture in 8 bits."""
+        view = self.display(max_side=2 * max(width, height))
+        few = cv2.resize(view, (width, height), interpolation=cv2.INTER_AREA)
+        return np.asarray(cv2.cvtColor(few, cv2.COLOR_RGB2GRAY), np.uint8)
+
+    def brighten(self, pattern: faint.Pattern) -> float:
+        """Add a faint pattern to the brightness, and return its mean square in 8-bit codes; see `mien.media.faint`.
+
+        Alpha is left as it is.
+        """
+        whole = faint.enlarged(pattern, self.width, self.height)
+        rows, squares = max(_BLOCK_PIXELS // self.width, 1), 0.0
+        for top in range(0, self.height, rows):
+            block = Rect(0, top, self.width, min(rows, self.height - top))
+            before = self.working(block)
+            change = (whole[block.slices].astype(np.float32) - faint.NOTHING) / np.float32(faint.STEPS_PER_CODE * 255)
+            self.apply(block, before, (before + change[..., None]).astype(np.float32, copy=False))
+            squares += float(np.square(self.working(block) - before).sum()) * 255**2
+        return squares / (3 * whole.size)
 
 
 def _shrink(pixels: Pixels, width: int, height: int) -> Pixels:

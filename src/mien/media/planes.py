@@ -218,9 +218,8 @@ class PlaneFrame:
         planes = self._bright_planes()
         stored = planes[len(planes) // 2]  # green tells most of the three
         few = cv2.resize(stored, self.orientation.size(width, height), interpolation=cv2.INTER_LINEAR)
-        if self.layout.bits > 8:
-            few = (few >> (self.layout.bits - 8)).astype(np.uint8)
-        return np.ascontiguousarray(self.orientation.upright(few))
+        coarse = cv2.convertScaleAbs(few, alpha=2.0 ** (8 - self.layout.bits))
+        return np.ascontiguousarray(self.orientation.upright(np.asarray(coarse, np.uint8)))
 
     def brighten(self, pattern: faint.Pattern) -> float:
         """Add a faint pattern to the brightness, and return its mean square in 8-bit codes; see `mien.media.faint`."""

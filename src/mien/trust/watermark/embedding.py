@@ -1,0 +1,91 @@
+"""Puts the mark into frames, stronger where texture hides it."""
+
+from __future__ import annotations
+
+import math
+from typing import Protocol
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from mien.media.faint import NOTHING, STEPS_PER_CODE, Pattern
+from mien.trust.watermark.carrier import CELLS, Floats, grid, repeated, square
+from mien.trust.watermark.ids import MarkId, to_bits
+
+SMALLEST_SIDE = CELLS
+"""Pixels that the shorter side of a frame needs: one a cell."""
+
+# Standard deviation of the mark in 8-bit codes. The least is what coding at crf 28 leaves something of in plain,
+# moving ground; the most keeps the frame above 40 dB even where it is all noise.
+_LEAST, _MOST = 0.8, 2.8
+_PER_CODE_OF_TEXTURE = 0.3
+
+
+class Markable(Protocol):
+    """A frame that takes a mark."""
+
+    @property
+    def width(self) -> int:
+        """Columns of the upright picture."""
+        ...
+
+    @property
+    def height(self) -> int:
+        """Rows of the upright picture."""
+        ...
+
+    def glance(self, width: int, height: int) -> NDArray[np.uint8]:
+        """Rough brightness (height, width) of the upright picture in 8 bits."""
+        ...
+
+    def brighten(self, pattern: Pattern) -> float:
+        """Add a faint pattern to the brightness, and return its mean square in 8-bit codes."""
+        ...
+
+
+def fits(width: int, height: int) -> bool:
+    """Whether a frame is large enough to carry the mark."""
+    return min(width, height) >= SMALLEST_SIDE
+
+
+def strength(few: NDArray[np.uint8]) -> Floats:
+    """How strong the mark may be, in 8-bit codes (standard deviation), where `few` (rows, columns) shows this picture.
+
+    Texture hides it. Roots are averaged, so that a lone edge, beside which all is plain, counts for little.
+    """
+    picture = few.astype(np.float32)
+    detail = cv2.sqrt(cv2.absdiff(picture, cv2.blur(picture, (3, 3))))
+    texture = np.square(cv2.erode(cv2.blur(detail, (5, 5)), np.ones((3, 3), np.uint8)))
+    return np.clip(_LEAST + _PER_CODE_OF_TEXTURE * texture, _LEAST, _MOST).astype(np.float32, copy=False)
+
+
+class Watermark:
+    """The mark of one job. What it puts into a frame depends on the id and the frame alone.
+
+    For one thread at a time.
+    """
+
+    def __init__(self, mark_id: MarkId) -> None:
+        self.mark_id = mark_id
+        self._square = square(to_bits(mark_id))
+        self._carrier = self._square
+        self._squares, self._frames = 0.0, 0
+
+    @property
+    def psnr_db(self) -> float | None:
+        """Of the frames marked so far to what they were, 255 being the peak; None where there is none."""
+        return 10 * math.log10(255**2 * self._frames / self._squares) if self._squares else None
+
+    def embed(self, frame: Markable) -> bool:
+        """Put the mark into a frame, in place; False (and nothing done) where the frame is too small to carry it."""
+        if not fits(frame.width, frame.height):
+            return False
+        columns, rows = grid(frame.width, frame.height)
+        if self._carrier.shape != (rows, columns):
+            self._carrier = np.ascontiguousarray(repeated(self._square, columns, rows))
+        steps = cv2.multiply(self._carrier, strength(frame.glance(columns, rows)), scale=STEPS_PER_CODE)
+        pattern = cv2.convertScaleAbs(np.clip(steps + NOTHING, 0, 255))
+        self._squares += frame.brighten(np.asarray(pattern, np.uint8))
+        self._frames += 1
+        return True
