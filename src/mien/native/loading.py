@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from mien.errors import InstallationError
+from mien.installing import install_command
 
 FOLDER: Final = Path(__file__).resolve().parent
 _SUFFIX: Final = {"darwin": ".dylib", "win32": ".dll"}.get(sys.platform, ".so")
 _LOCK: Final = threading.Lock()
-_MENDS: Final = "reinstall it (pip install --force-reinstall mien; in a checkout: uv sync --reinstall-package mien)"
 
 
 class Kernel:
@@ -40,8 +40,7 @@ class Kernel:
         try:
             function = getattr(loaded, self._name)
         except AttributeError:
-            message = f"{loaded._name} lacks {self._name}: it is not that of this version of mien; {_MENDS}"
-            raise InstallationError(message) from None
+            raise _broken(f"{loaded._name} lacks {self._name}, it is of another version") from None
         function.argtypes = self._types
         function.restype = ctypes.c_int
         return function
@@ -89,13 +88,19 @@ def open_variant(name: str, folder: Path = FOLDER) -> ctypes.CDLL:
     """
     path = folder / f"kernels-{name}{_SUFFIX}"
     if not path.is_file():
-        raise InstallationError(f"mien's compiled part is missing, {path}: {_MENDS}")
+        raise _broken(f"{path} is missing")
     try:
         return ctypes.CDLL(str(path))
     except OSError as error:
-        raise InstallationError(f"mien's compiled part does not load, {path}: {error}; {_MENDS}") from error
+        raise _broken(f"{path} does not load ({error})") from error
 
 
 @functools.cache
 def _best() -> ctypes.CDLL:
     return open_variant(runnable()[-1])
+
+
+def _broken(what: str) -> InstallationError:
+    return InstallationError(
+        f"the compiled part of mien: {what}; install it again: {install_command('mien', anew=True)}"
+    )
