@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import itertools
-import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,13 +24,16 @@ from mien.pipeline.budget import read_budget
 from mien.pipeline.checkpoint import content_digest
 from mien.pipeline.effects import Role
 from mien.pipeline.networks import JobNetworks
+from mien.pipeline.once import Once
 from mien.recipe import Recipe
 from mien.trust.classifiers import InstalledClassifiers
 from mien.trust.gate import Gate
 
-T = TypeVar("T")
 Read = Callable[[str], NDArray[np.uint8]]
 """From a picture's path to RGB (height, width, 3)."""
+
+FACES_KEPT = 128
+"""Things made of pictures (a source face is a few megabytes): those of the latest jobs."""
 
 
 class Workshop:
@@ -55,9 +56,8 @@ class Workshop:
         self.precision = precision
         self.analyser = FaceAnalyser(device, precision)
         self.classifiers = InstalledClassifiers(Wish(device, precision))
-        self._made: dict[tuple[str, ...], object] = {}
-        self._locks: dict[tuple[str, ...], threading.Lock] = {}
-        self._lock = threading.Lock()
+        self._settings = Once()
+        self._faces = Once(FACES_KEPT)
         self._pools: list[Pool] = []
         self._numbers = itertools.count(1)
 
@@ -71,7 +71,7 @@ class Workshop:
         folders = [Path(folder) for folder in recipe.models]
         return NetworkLoader(
             ModelStore.of_user(folders, profile=recipe.licence_profile),
-            self._once(("pool", recipe.memory_budget), lambda: self._make_pool(recipe)),
+            self._settings.get(("pool", recipe.memory_budget), lambda: self._make_pool(recipe)),
             Wish(self.device, self.precision),
         )
 
@@ -89,7 +89,7 @@ class Workshop:
         Raises:
             UsageError: the budget makes no sense.
         """
-        return self._once(("budget", recipe.memory_budget), lambda: read_budget(recipe.memory_budget))
+        return self._settings.get(("budget", recipe.memory_budget), lambda: read_budget(recipe.memory_budget))
 
     @property
     def sessions(self) -> list[Session]:
@@ -104,7 +104,7 @@ class Workshop:
             ContentRefused: it cannot be looked at.
         """
         key = ("content", gate.rule, content_digest(Path(picture)))
-        return self._once(key, lambda: gate.refuses(read(picture)))
+        return self._faces.get(key, lambda: gate.refuses(read(picture)))
 
     def roles(self, recipe: Recipe, networks: JobNetworks, read: Read = read_rgb) -> tuple[Role, ...]:
         """Whose faces appear: a role's number is its place here.
@@ -139,7 +139,9 @@ class Workshop:
             UnfitSourceError: none can be used.
         """
         key = ("source", *(content_digest(Path(picture)) for picture in pictures))
-        return self._once(key, lambda: build_source([(picture, read(picture)) for picture in pictures], self.analyser))
+        return self._faces.get(
+            key, lambda: build_source([(picture, read(picture)) for picture in pictures], self.analyser)
+        )
 
     def identity(self, picture: str) -> NDArray[np.float32]:
         """(128,) identity embedding of the largest face in a reference picture.
@@ -148,10 +150,18 @@ class Workshop:
             UnreadableError: the picture cannot be read.
             NoFaceError: it shows no face.
         """
-        return self._once(
+        return self._faces.get(
             ("identity", content_digest(Path(picture))),
             lambda: reference_embedding(picture, read_rgb(picture), self.analyser),
         )
+
+    def forget(self, digest: str) -> None:
+        """Drop what was made of a picture.
+
+        Args:
+            digest: SHA-256 of its content.
+        """
+        self._faces.forget(digest)
 
     def close(self) -> None:
         """Let the field's networks go."""
@@ -160,7 +170,7 @@ class Workshop:
 
     def _role(self, pictures: Sequence[str], networks: JobNetworks, read: Read) -> Role:
         key = ("person", *networks.person_key(), *(content_digest(Path(picture)) for picture in pictures))
-        person = self._once(
+        person = self._faces.get(
             key,
             lambda: networks.person([(picture, read(picture)) for picture in pictures], self.analyser.find),
         )
@@ -170,11 +180,3 @@ class Workshop:
         pool = Pool(Residency(self.budget_bytes(recipe), meter=process_meter(), release=release))
         self._pools.append(pool)
         return pool
-
-    def _once(self, key: tuple[str, ...], make: Callable[[], T]) -> T:
-        with self._lock:
-            lock = self._locks.setdefault(key, threading.Lock())
-        with lock:
-            if key not in self._made:
-                self._made[key] = make()
-            return self._made[key]  # type: ignore[return-value]
