@@ -22,6 +22,7 @@ gate_share = 0
 gate_votes = 2
 licence_profile = "commercial"
 retention_days = 7
+embedding_cache = "on"
 folder = "trust"
 """
 
@@ -56,6 +57,7 @@ class TestFile:
             gate_votes=2,
             licence_profile="commercial",
             retention_days=7,
+            embedding_cache="on",
             folder=tmp_path / "trust",
         )
 

@@ -39,6 +39,7 @@ COMMANDS = {
     "doctor": "check engines, devices, codecs, formats and models",
     "serve": "serve the HTTP API, with a queue and a worker",
     "worker": "do the jobs of a queue",
+    "remote": "let a service do a swap",
     "keys": "make, list and revoke the API keys of a service",
 }
 """Name of each command (also of its module) and what it does."""

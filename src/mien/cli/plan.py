@@ -46,8 +46,8 @@ def run(options: argparse.Namespace) -> int:
     check_sources(recipe)
     jobs = expand_targets(recipe, is_media)
     if means_many(recipe.target):
-        return _many(jobs, as_json=options.json)
-    plan = _make(jobs[0])
+        return _many(jobs, options.policy, as_json=options.json)
+    plan = _make(jobs[0], options.policy)
     if options.json:
         write_json(plan.to_mapping(), STDOUT)
     else:
@@ -63,12 +63,12 @@ def _output_beside(target: str) -> str:
     return str(next(name for name in names if not name.exists()))
 
 
-def _many(jobs: Sequence[Recipe], *, as_json: bool) -> int:
+def _many(jobs: Sequence[Recipe], policy: str | None, *, as_json: bool) -> int:
     plans: list[Plan] = []
     failed: list[tuple[str, str]] = []
     for job in jobs:
         try:
-            plans.append(_make(job))
+            plans.append(_make(job, policy))
         except MienError as error:
             failed.append((job.target, explain(error)))
     if as_json:
@@ -81,16 +81,16 @@ def _many(jobs: Sequence[Recipe], *, as_json: bool) -> int:
     return 1 if failed else 0
 
 
-def _make(job: Recipe) -> Plan:
+def _make(job: Recipe, policy: str | None) -> Plan:
     """The plan of a job. The folder of the output need not be there yet: `mien swap` makes it for many targets."""
     from mien.pipeline.api import plan
 
     output = Path(job.output)
     folder = next(folder for folder in output.absolute().parents if folder.is_dir())
     if folder == output.absolute().parent:
-        return plan(job)
+        return plan(job, policy=policy)
     free = folder / f".{secrets.token_hex(4)}{output.suffix}"
-    return replace(plan(replace(job, output=str(free))), output=job.output)
+    return replace(plan(replace(job, output=str(free)), policy=policy), output=job.output)
 
 
 def _format_many(plans: Sequence[Plan]) -> str:

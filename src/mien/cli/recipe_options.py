@@ -99,6 +99,8 @@ def add_job_arguments(parser: argparse.ArgumentParser) -> None:
     _add(right, "--purpose", metavar="WORD", help="what the result is for, which a consent record may limit")
     _add(right, "--gate", metavar="G", help="on or off: refuse sexual content in sources, target and result (on)")
 
+    right.add_argument("--policy", metavar="FILE", help="the policy that holds (that of MIEN_POLICY, or of mien here)")
+
     run = parser.add_argument_group("how it runs")
     _add(run, "--device", help="auto, cpu, gpu, cuda:0, tensorrt:0, ... (auto)")
     _add(run, "--precision", help="auto, fp32, bf16, fp16 or int8 (auto)")

@@ -6,7 +6,8 @@ import argparse
 import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import TracebackType
+from typing import TYPE_CHECKING, Protocol, Self
 
 from mien.cli.batch import Outcome, run_batch
 from mien.cli.console import STDOUT, check_folder, complain, write_json
@@ -18,6 +19,7 @@ from mien.cli.targets import expand_sources, expand_targets, means_many
 from mien.cli.wording import explain
 
 if TYPE_CHECKING:
+    from mien.pipeline.progress import ProgressCallback
     from mien.recipe import Recipe
     from mien.report import Report
 
@@ -43,21 +45,39 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     output.add_argument("--quiet", action="store_true", help="no progress and no table; errors are still told")
 
 
+class RunsJobs(Protocol):
+    """Does jobs, here or elsewhere. A context manager."""
+
+    def run(self, recipe: Recipe, *, progress: ProgressCallback, cancelled: Callable[[], bool]) -> Report:
+        """Do one job; see `mien.pipeline.api.run`."""
+        ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None: ...
+
+
 def run(options: argparse.Namespace) -> int:
     """Do the job, or all jobs; exit code 1 if one of many failed."""
+    return swap_all(options, _runner)
+
+
+def swap_all(options: argparse.Namespace, open_runner: Callable[[], RunsJobs]) -> int:
+    """Let a runner do the job, or all jobs, that the options describe; exit code 1 if one of many failed."""
     recipe = read_recipe(options)
     save_recipe(recipe, options)
     if options.json is not None:
         check_folder(options.json)
 
     from mien.cli.media_files import check_sources, is_media
-    from mien.pipeline.api import Runner
 
     recipe = expand_sources(recipe)
     check_sources(recipe)
     jobs = expand_targets(recipe, is_media)
     tell = not options.quiet and options.json != STDOUT
-    with stop_on_signal() as stopped, Runner() as runner:
+    with stop_on_signal() as stopped, Runner(options.policy) as runner:
 
         def run_one(job: Recipe, label: str) -> Report:
             with progress_of(label, quiet=options.quiet) as progress:
@@ -66,6 +86,12 @@ def run(options: argparse.Namespace) -> int:
         if means_many(recipe.target):
             return _many(jobs, run_one, tell, options.json, options.debug)
         return _single(jobs[0], run_one, tell, options.json)
+
+
+def _runner() -> RunsJobs:
+    from mien.pipeline.api import Runner
+
+    return Runner()
 
 
 def _single(job: Recipe, run_one: RunOne, tell: bool, json_path: str | None) -> int:

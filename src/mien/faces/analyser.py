@@ -141,8 +141,15 @@ class FaceAnalyser:
         """Identity embeddings (n, 128) of faces of a picture; Euclidean distance under .6 = one person."""
         if not faces:
             return np.empty((0, 128), np.float32)
-        chips = [cut(picture, chip_matrix(face.landmarks), dlib_identity.SIDE) for face in faces]
-        return self._adapter(dlib_identity.MODEL, DlibIdentity).embed(np.stack(chips))
+        return self.embed_chips(self.chips(picture, faces))
+
+    def chips(self, picture: Picture, faces: Sequence[Face]) -> Pixels:
+        """What the identity network looks at: RGB uint8 (n, 150, 150, 3) of one face or more."""
+        return np.stack([cut(picture, chip_matrix(face.landmarks), dlib_identity.SIDE) for face in faces])
+
+    def embed_chips(self, chips: Pixels) -> Floats:
+        """Identity embeddings (n, 128) of `chips`."""
+        return self._adapter(dlib_identity.MODEL, DlibIdentity).embed(chips)
 
     def person_mask(self, image: Pixels) -> Floats:
         """Probability 0..1 (height, width) that a pixel of an RGB uint8 image shows a person."""

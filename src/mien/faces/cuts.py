@@ -24,6 +24,7 @@ _OTHER_TONES = 0.14  # part of the picture whose tones changed; motion leaves to
 _FLASH = 0.1  # part of the picture that begins or ceases to be white
 _WHITE = 245
 _MEMORY = 0.9
+_CHANGED = 4.0  # difference of a thumbnail's pixel that something new makes; noise averages to a tenth of that
 
 
 def thumbnail(frame: Frame) -> Thumbnail:
@@ -59,6 +60,18 @@ def changed_tones(first: Thumbnail, second: Thumbnail) -> float:
 def whitened(first: Thumbnail, second: Thumbnail) -> float:
     """0..1: part of the picture that is white in one of two thumbnails only, as a flash does."""
     return abs(float((first > _WHITE).mean()) - float((second > _WHITE).mean()))
+
+
+def changed_outside(before: Thumbnail, after: Thumbnail, boxes: Sequence[NDArray[np.float32]]) -> bool:
+    """Whether something new is seen outside of boxes (left, top, right, bottom; 0..1 over the picture)."""
+    if before.shape != after.shape:
+        return True
+    changed = np.abs(after - before) > _CHANGED
+    height, width = after.shape
+    for box in boxes:
+        left, top, right, bottom = (np.clip(box, 0, 1) * (width, height, width, height)).astype(int).tolist()
+        changed[top : bottom + 1, left : right + 1] = False
+    return bool(changed.any())
 
 
 class CutDetector:

@@ -14,6 +14,7 @@ from mien.faces.align import to_canonical
 from mien.faces.analyser import FaceAnalyser
 from mien.faces.crop import Pixels
 from mien.faces.face import Face
+from mien.faces.remember import RememberingAnalyser
 from mien.models.dlib_identity import SAME_PERSON_DISTANCE
 
 Floats = NDArray[np.float32]
@@ -184,7 +185,7 @@ def select_references(
     return _only(people, chosen)
 
 
-def reference_embedding(name: str, image: Pixels, analyser: FaceAnalyser) -> Floats:
+def reference_embedding(name: str, image: Pixels, analyser: FaceAnalyser | RememberingAnalyser) -> Floats:
     """(128,) identity of the largest face in a reference picture (RGB uint8); `name` is for the message.
 
     Raises:

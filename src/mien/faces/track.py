@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from mien.faces import boxes, fading
 from mien.faces.analyser import PRESENT, FaceAnalyser, make_face
 from mien.faces.crop import Crop
-from mien.faces.cuts import CutDetector, thumbnail
+from mien.faces.cuts import CutDetector, Thumbnail, changed_outside, thumbnail
 from mien.faces.face import Face, TrackedFace
 from mien.faces.flow import View, carry
 from mien.faces.steady import Steady, begin, follow
@@ -24,6 +24,8 @@ Floats = NDArray[np.float32]
 
 SEARCH_S = 0.2
 """A new face is noticed within this time: the detector runs that often."""
+STILL_SEARCH_S = 1.0
+"""The same while nothing has changed since but the faces that are followed."""
 EAGER_SEARCH_S = 0.1
 """The same while no face is followed, or one is lost."""
 FULL_SEARCH_S = 3.0
@@ -111,6 +113,7 @@ class Tracker:
         self._tracks: list[_Track] = []
         self._cuts = CutDetector()
         self._last_s: float | None = None
+        self._looked_at: Thumbnail | None = None
 
     def update(self, frame: Frame) -> list[TrackedFace]:
         """The faces of the next frame, largest first.
@@ -119,15 +122,16 @@ class Tracker:
             ModelError, EngineError: a network cannot be loaded or run.
         """
         last_s, self._last_s = self._last_s, frame.time_s
-        opening = self._cuts.update(thumbnail(frame)) or last_s is None
+        view = thumbnail(frame)
+        opening = self._cuts.update(view) or last_s is None
         if opening:
-            self._tracks = []
+            self._tracks, self._looked_at = [], None
         step_s = frame.time_s - last_s if last_s is not None and frame.time_s > last_s else _FIRST_STEP_S
         for track in self._tracks:
             track.fresh = False
         self._follow(frame, step_s)
         self._part_doubles(frame)
-        if opening or self._search_is_due(frame.time_s, last_s):
+        if opening or self._search_is_due(frame, view, last_s):
             self._search(frame, last_s, opening)
         self._untangle(frame)
         self._learn_identities(frame)
@@ -174,13 +178,20 @@ class Tracker:
         track.score, track.missed, track.seen_s, track.view = face.score, 0, time_s, view
         track.face = make_face(track.steady.landmarks, face.score)
 
-    def _search_is_due(self, time_s: float, last_s: float | None) -> bool:
+    def _search_is_due(self, frame: Frame, view: Thumbnail, last_s: float | None) -> bool:
         # Bound to time stamps, so that it does not matter where a run began.
         missing = [track.missed for track in self._tracks if not track.present]
         if any(missed <= FADING_FRAMES for missed in missing):
             return True
         settled = bool(self._tracks) and not missing
-        return passed(SEARCH_S if settled else EAGER_SEARCH_S, last_s, time_s)
+        if not passed(SEARCH_S if settled else EAGER_SEARCH_S, last_s, frame.time_s):
+            return False
+        looked_at, self._looked_at = self._looked_at, view
+        if not settled or looked_at is None or passed(STILL_SEARCH_S, last_s, frame.time_s):
+            return True
+        size = np.array([frame.width, frame.height] * 2, np.float32)
+        heads = [boxes.grown(track.face.box, HEAD) / size for track in self._tracks]
+        return changed_outside(looked_at, view, heads)
 
     def _search(self, frame: Frame, last_s: float | None, opening: bool) -> None:
         """Look for faces that no track follows."""

@@ -25,6 +25,7 @@ from mien.pipeline.scene import Scene
 from mien.pipeline.workshop import Workshop
 from mien.recipe import Recipe
 from mien.report import Report
+from mien.trust.kept import KeptEmbeddings
 from mien.trust.policy import Policy
 
 __all__ = ["Plan", "Progress", "Runner", "Swapper", "plan", "run", "swap"]
@@ -139,8 +140,14 @@ class Runner:
         """
         key = (device, precision)
         if key not in self._workshops:
-            self._workshops[key] = Workshop(device, precision)
+            self._workshops[key] = Workshop(device, precision, embeddings=self._embeddings())
         return self._workshops[key]
+
+    def _embeddings(self) -> KeptEmbeddings | None:
+        """Where embeddings of pictures are kept, if the policy says so."""
+        if self.policy.embedding_cache is None:
+            return None
+        return KeptEmbeddings(self.policy.folder, self.policy.retention_days)
 
     def __enter__(self) -> Self:
         return self

@@ -113,9 +113,7 @@ def load_samples(path: Path, vault: Vault) -> list[Sample]:
     try:
         content = vault.unseal(_NAME, path.read_bytes())
     except VaultError as error:
-        raise VaultError(
-            f"the earlier run cannot be used: {error}; leave out 'resume' to start anew"
-        ) from error
+        raise VaultError(f"the earlier run cannot be used: {error}; leave out 'resume' to start anew") from error
     with np.load(io.BytesIO(content)) as kept:
         rows = zip(kept["frames"], kept["scores"], kept["landmarks"], kept["embeddings"], strict=True)
         return [

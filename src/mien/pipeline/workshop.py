@@ -16,7 +16,10 @@ from mien.engine.residency import Residency
 from mien.engine.session import Session
 from mien.faces.analyser import FaceAnalyser
 from mien.faces.people import reference_embedding
+from mien.faces.remember import EmbeddingCache, RememberingAnalyser
 from mien.media.pictures import read_rgb
+from mien.models import dlib_identity
+from mien.models.catalogue import find_model
 from mien.models.loading import NetworkLoader, release
 from mien.models.opening import Wish
 from mien.models.store import ModelStore
@@ -42,12 +45,15 @@ class Workshop:
     Safe to use from several threads. What was built is found again by the content of the pictures, not their names.
     """
 
-    def __init__(self, device: str = "auto", precision: str = "auto") -> None:
+    def __init__(
+        self, device: str = "auto", precision: str = "auto", *, embeddings: EmbeddingCache | None = None
+    ) -> None:
         """Choose where networks run; nothing is loaded before it is needed.
 
         Args:
             device: `auto`, `cpu`, `gpu`, ...
             precision: `auto`, `fp32` or `bf16`.
+            embeddings: Where those of source and reference pictures are kept beyond the process; None = nowhere.
 
         Raises:
             EngineError: the device or precision is not there.
@@ -55,6 +61,7 @@ class Workshop:
         self.device = device
         self.precision = precision
         self.analyser = FaceAnalyser(device, precision)
+        self._people = _remembering(self.analyser, embeddings, f"{device} {precision}")
         self.classifiers = InstalledClassifiers(Wish(device, precision))
         self._settings = Once()
         self._faces = Once(FACES_KEPT)
@@ -140,7 +147,7 @@ class Workshop:
         """
         key = ("source", *(content_digest(Path(picture)) for picture in pictures))
         return self._faces.get(
-            key, lambda: build_source([(picture, read(picture)) for picture in pictures], self.analyser)
+            key, lambda: build_source([(picture, read(picture)) for picture in pictures], self._people)
         )
 
     def identity(self, picture: str) -> NDArray[np.float32]:
@@ -152,7 +159,7 @@ class Workshop:
         """
         return self._faces.get(
             ("identity", content_digest(Path(picture))),
-            lambda: reference_embedding(picture, read_rgb(picture), self.analyser),
+            lambda: reference_embedding(picture, read_rgb(picture), self._people),
         )
 
     def forget(self, digest: str) -> None:
@@ -180,3 +187,11 @@ class Workshop:
         pool = Pool(Residency(self.budget_bytes(recipe), meter=process_meter(), release=release))
         self._pools.append(pool)
         return pool
+
+
+def _remembering(
+    analyser: FaceAnalyser, embeddings: EmbeddingCache | None, where: str
+) -> FaceAnalyser | RememberingAnalyser:
+    if embeddings is None:
+        return analyser
+    return RememberingAnalyser(analyser, embeddings, f"{find_model(dlib_identity.MODEL).sha256} {where}")

@@ -9,6 +9,7 @@
     gate_votes = 1                    # classifiers that have to agree; left out: half of those installed
     licence_profile = "commercial"    # networks whose licence does not permit this are refused
     retention_days = 30               # how long embeddings of faces are kept
+    embedding_cache = "on"            # embeddings of source pictures are kept, to save time
     folder = "/srv/mien/trust"        # keys, consents, denied faces, audit log
 
 Every key may be left out. A recipe that says nothing is given what the policy asks for; one that asks for less is
@@ -61,6 +62,8 @@ class Policy:
     """The least that the licences of networks must permit; None = the recipe decides."""
     retention_days: int = RETENTION_DAYS
     """How long embeddings are kept."""
+    embedding_cache: Literal["on"] | None = None
+    """Whether embeddings of source and reference pictures are kept beyond the process; None = no."""
     folder: Path = dataclasses.field(default_factory=trust_folder)
     """Keys, consents, denied faces, audit log."""
 
@@ -170,6 +173,7 @@ _KEYS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "gate_votes": (_count, "a whole number, 1 or more"),
     "licence_profile": _one_of("any", "non-commercial", "commercial"),
     "retention_days": (_count, "a whole number of days, 1 or more"),
+    "embedding_cache": _one_of("on"),
     "folder": (lambda value: isinstance(value, str) and value != "", "the path of a folder"),
 }
 
