@@ -98,41 +98,31 @@ class AttentionMeshConverter(TfliteConverter):
         self.plain[outputs[0]] = self.op("Add", [turned, self.slice(transform, 2, 3, 1)])
 
     def transformtensorbilinear(self, _operator: Any, inputs: Indices, outputs: Indices) -> None:
-        """A bilinear crop of features as two small matrix products: hat weights over rows and over columns."""
+        """A bilinear crop of features; a point beyond their outermost centres is 0."""
         transform = self.plain[inputs[1]]
-        _, height, width, channels = self.shape(inputs[0])
+        _, height, width, _ = self.shape(inputs[0])
         rows, columns = self.shape(outputs[0])[1:3]
         y, x = np.mgrid[0:rows, 0:columns].astype(np.float32)
-        grid = np.stack([x.ravel() + 0.5, y.ravel() + 0.5, np.ones(rows * columns, np.float32)], 1)[None]
-        mapped = self.op("MatMul", [self.constant(grid), transform])
+        centres = np.stack([x.ravel() + 0.5, y.ravel() + 0.5, np.ones(rows * columns, np.float32)], 1)[None]
+        mapped = self.op("MatMul", [self.constant(centres), transform])
         places = self.op("Sub", [mapped, self.constant(np.float32(0.5))])
-        last = self.constant(np.array([width - 1, height - 1], np.float32))
-        zero, one = self.constant(np.float32(0)), self.constant(np.float32(1))
-        clipped = self.op("Max", [self.op("Min", [places, last]), zero])
+        last = np.array([width - 1, height - 1], np.float32)
+        clipped = self.op("Max", [self.op("Min", [places, self.constant(last)]), self.constant(np.float32(0))])
         unclipped = self.op("Cast", [self.op("Equal", [places, clipped])], to=TensorProto.FLOAT)
         inside = self.op("Mul", [self.slice(unclipped, 0, 1, 2), self.slice(unclipped, 1, 2, 2)])
-
-        def hat(axis: int, size: int) -> str:
-            cells = self.constant(np.arange(size, dtype=np.float32).reshape(1, 1, size))
-            distance = self.op("Abs", [self.op("Sub", [place[axis], cells])])
-            return self.op("Relu", [self.op("Sub", [one, distance])])
-
-        place = {}
-        place[0] = self.slice(clipped, 0, 1, 2)
-        over_columns = hat(0, width)
-        place[1] = self.slice(clipped, 1, 2, 2)
-        over_rows = self.op("Mul", [hat(1, height), inside])
-        weights = self.op(
-            "Mul",
-            [
-                self.op("Unsqueeze", [over_rows, self.integers(3)]),
-                self.op("Unsqueeze", [over_columns, self.integers(2)]),
-            ],
+        # From -1 at the first centre to 1 at the last one.
+        spread = self.op("Mul", [clipped, self.constant(np.float32(2) / last)])
+        grid = self.op("Sub", [spread, self.constant(np.float32(1))])
+        crop = self.op(
+            "GridSample",
+            [self.in_nchw(inputs[0]), self.op("Reshape", [grid, self.integers(0, rows, columns, 2)])],
+            mode="bilinear",
+            padding_mode="border",
+            align_corners=1,
         )
-        weights = self.op("Reshape", [weights, self.integers(0, rows * columns, height * width)])
-        features = self.op("Reshape", [self.in_plain(inputs[0]), self.integers(0, height * width, channels)])
-        crop = self.op("MatMul", [weights, features])
-        self.plain[outputs[0]] = self.op("Reshape", [crop, self.integers(0, rows, columns, channels)])
+        self.nchw[outputs[0]] = self.op(
+            "Mul", [crop, self.op("Reshape", [inside, self.integers(0, 1, rows, columns)])]
+        )
 
 
 def refined_points(path: Path) -> list[list[int]]:
