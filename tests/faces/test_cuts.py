@@ -4,7 +4,7 @@ import cv2
 import numpy as np
 import pytest
 
-from mien.faces.cuts import find_cuts, resemblance, thumbnail, thumbnail_of
+from mien.faces.cuts import changed_outside, find_cuts, resemblance, thumbnail, thumbnail_of
 from support.moving import ArrayFrame, compose, placed, still
 
 SIZE = (320, 180)
@@ -108,3 +108,28 @@ def test_resemblance_ignores_brightness_and_shift():
     assert resemblance(view, view * 0.4 + 50) == pytest.approx(1, abs=1e-3)
     assert resemblance(view[:, :-5], view[:, 5:]) > 0.99
     assert resemblance(view, thumbnail_of(texture(16))) < 0.5
+
+
+@pytest.mark.parametrize(
+    ("places", "boxes", "seen"),
+    [
+        ([], [], False),
+        ([(5, 7)], [], True),
+        ([(5, 7)], [(0.1, 0.1, 0.3, 0.4)], False),
+        ([(5, 7)], [(0.2, 0.1, 0.3, 0.4)], True),
+        ([(5, 7), (20, 40)], [(0.1, 0.1, 0.3, 0.4)], True),
+        ([(0, 0), (26, 47)], [(-0.5, -0.5, 2, 2)], False),
+    ],
+)
+def test_changes_outside_of_boxes_are_seen(
+    places: list[tuple[int, int]], boxes: list[tuple[float, ...]], seen: bool
+) -> None:
+    before = np.full((27, 48), 90, np.float32)
+    after = before + np.random.default_rng(0).normal(0, 0.5, before.shape).astype(np.float32)
+    for place in places:
+        after[place] += 30
+    assert changed_outside(before, after, [np.array(box, np.float32) for box in boxes]) is seen
+
+
+def test_thumbnails_of_other_sizes_are_a_change() -> None:
+    assert changed_outside(np.zeros((27, 48), np.float32), np.zeros((48, 27), np.float32), [])

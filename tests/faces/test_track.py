@@ -49,6 +49,16 @@ def test_one_face_is_one_track_and_the_detector_rests(analyser: FaceAnalyser):
     assert calls(analyser, "face_mesh_478") - before[1] <= 34
 
 
+def test_the_detector_looks_again_only_where_something_new_is_seen(analyser: FaceAnalyser):
+    pictures = [stage((GRACE, 250, 190), seed=i) for i in range(24)]
+    before = calls(analyser, "face_detection_back")
+    follow(analyser, pictures)
+    assert calls(analyser, "face_detection_back") - before <= 3  # at the start, at .2 s with nothing to compare
+
+    newcomer = pictures[:12] + [stage((GRACE, 250, 190), (LUIS, 500, 190), seed=i) for i in range(12, 24)]
+    assert [len(faces) for faces in follow(analyser, newcomer)][-5:] == [2] * 5
+
+
 def test_landmarks_go_with_the_face_and_steadier_than_found(analyser: FaceAnalyser):
     shifts = [(3.0 * i, 10 * np.sin(i / 5)) for i in range(40)]
     pictures = [stage((GRACE, 250 + x, 190 + y), seed=i, noise=4) for i, (x, y) in enumerate(shifts)]

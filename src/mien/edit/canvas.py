@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 
 from mien.edit.fields import look_up, resize
-from mien.edit.raster import Floats, Indices, rasterise
+from mien.edit.raster import Floats, Indices, draw_triangles
 from mien.edit.topology import FACE_POINTS, add_skirt, plane
 from mien.edit.unroll import draw_order
 from mien.native import face as kernels
@@ -157,11 +157,10 @@ def draw(canvas: Canvas, window: Window, points: Floats, facing: Floats, shift: 
     (top, bottom), (left, right) = ((one.start, one.stop) for one in window.cells)
     rows, columns = bottom - top, right - left
     at = canvas.to_grid(whole[:, :2]) - np.array([left, top], np.float32)
-    coverage = rasterise(at, draw_order(whole), rows, columns)
-    values = np.zeros((rows * columns, 6), np.float32)
-    values[:, 5] = 2
-    values[coverage.cells] = coverage.lift(attributes)
-    planes = (cast(Floats, one) for one in cv2.split(values.reshape(rows, columns, 6)))
+    values = np.zeros((rows, columns, 6), np.float32)
+    values[..., 5] = 2
+    draw_triangles(at, draw_order(whole), attributes, values)
+    planes = (cast(Floats, one) for one in cv2.split(values))
     u, v, towards, shift_x, shift_y, kind = planes
     u, v = _carried_on(u, v, (kind < 1.5).astype(np.float32))
     return Drawn(u, v, (kind < 1e-3).astype(np.float32), towards, shift_x, shift_y)

@@ -12,7 +12,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from mien.edit.raster import Coverage, Floats, Indices, rasterise
+from mien.edit.raster import Floats, Indices, draw_triangles
 from mien.faces import mesh
 
 FACE_POINTS = 468
@@ -61,18 +61,10 @@ def signed_areas(points: NDArray[np.floating], corners: Indices) -> NDArray[np.f
     return (b[:, 0] - a[:, 0]) * (c[:, 1] - a[:, 1]) - (b[:, 1] - a[:, 1]) * (c[:, 0] - a[:, 0])
 
 
-@cache
-def grid(side: int) -> Coverage:
-    """The texture plane drawn on a `side` x `side` grid, cell centres at (i + 0.5) / side."""
-    return rasterise(plane() * side - 0.5, triangles(), side, side)
-
-
 def to_grid(values: Floats, side: int, outside: float = 0.0) -> Floats:
-    """Vertex values (504, c) as a (side, side, c) field in the texture plane."""
-    coverage = grid(side)
-    field = np.full((side * side, values.shape[1]), outside, np.float32)
-    field[coverage.cells] = coverage.lift(values)
-    return field.reshape(side, side, -1)
+    """Vertex values (504, c) as a (side, side, c) field in the texture plane, cell centres at (i + 0.5) / side."""
+    field = np.full((side, side, values.shape[1]), outside, np.float32)
+    return draw_triangles(plane() * side - 0.5, triangles(), values, field)
 
 
 @cache

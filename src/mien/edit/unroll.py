@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from mien.edit.raster import Floats, rasterise
+from mien.edit.raster import Floats, draw_triangles
 from mien.edit.topology import FIELD, add_skirt, facing, signed_areas, to_grid, triangles
 
 _DEPTH_SLACK = 0.075
@@ -62,10 +62,9 @@ def _unhidden(points: Floats, field: Floats) -> Floats:
     scale = FIELD / float((high - low).max())
     flat = ((points[:, :2] - low) * scale).astype(np.float32)
     columns, rows = (int(n) + 2 for n in np.ceil(flat.max(axis=0)))
-    coverage = rasterise(flat, draw_order(points), rows, columns)
-    depth = np.full(rows * columns, np.float32(1e6))
-    depth[coverage.cells] = coverage.lift(points[:, 2:])[:, 0]
-    nearest = cv2.erode(depth.reshape(rows, columns), np.ones((3, 3), np.uint8))
+    depth = np.full((rows, columns, 1), np.float32(1e6))
+    draw_triangles(flat, draw_order(points), points[:, 2:], depth)
+    nearest = cv2.erode(depth[..., 0], np.ones((3, 3), np.uint8))
     at = ((field[..., :2] - low) * scale).astype(np.float32)
     front = cast(Floats, cv2.remap(nearest, at[..., 0], at[..., 1], cv2.INTER_NEAREST, borderMode=cv2.BORDER_REPLICATE))
     return (field[..., 2] - front < _DEPTH_SLACK * float(np.ptp(points[:, 0]))).astype(np.float32)

@@ -25,6 +25,7 @@ _LAY_OVER = Kernel(
     *[c_void_p, c_int, c_int, c_void_p, c_void_p, c_int, c_int, c_int],
     *[c_void_p, c_float, c_void_p, c_float, c_int, c_int],
 )
+_TRIANGLES = Kernel("mien_draw_triangles", c_void_p, c_void_p, c_int, c_void_p, c_int, c_void_p, c_int, c_int)
 
 
 def shrink(picture: Floats, step: int) -> Floats:
@@ -164,4 +165,27 @@ def lay_over(
         *(*share.shape, step),
         *(fine, softness, skin, smoothness),
         *size,
+    )
+
+
+def draw_triangles(points: Floats, values: Floats, triangles: NDArray[np.integer[Any]], field: Floats) -> None:
+    """Draw triangles in order into a field, in place.
+
+    Args:
+        points: (n, 2) x, y in cells; the first cell's centre is at 0, 0.
+        values: (n, channels) what the points carry.
+        triangles: (m, 3) indices of points, in either orientation.
+        field: (height, width, channels).
+    """
+    corners = np.ascontiguousarray(triangles, np.int32)
+    if corners.size and not 0 <= corners.min() <= corners.max() < len(points):
+        raise ValueError(f"triangles name points {corners.min()} to {corners.max()}, there are {len(points)}")
+    _TRIANGLES(
+        packed("points", points, np.float32, (None, 2)),
+        packed("triangles", corners, np.int32, (None, 3)),
+        len(corners),
+        packed("values", values, np.float32, (len(points), None)),
+        values.shape[1],
+        packed("field", field, np.float32, (None, None, values.shape[1]), written=True),
+        *field.shape[:2],
     )
