@@ -127,5 +127,5 @@ class TestOfTheUser:
             signer_of(*files(tmp_path, certificate_of(key), key_pem(key)))
 
     def test_a_missing_file(self, tmp_path: Path) -> None:
-        with pytest.raises(UnreadableError, match="none.pem cannot be read"):
+        with pytest.raises(UnreadableError, match=r"none\.pem cannot be read"):
             signer_of(tmp_path / "none.pem", tmp_path / "none.pem")
