@@ -61,7 +61,7 @@ class RunsJobs(Protocol):
 
 def run(options: argparse.Namespace) -> int:
     """Do the job, or all jobs; exit code 1 if one of many failed."""
-    return swap_all(options, _runner)
+    return swap_all(options, lambda: _runner(options.policy))
 
 
 def swap_all(options: argparse.Namespace, open_runner: Callable[[], RunsJobs]) -> int:
@@ -77,7 +77,7 @@ def swap_all(options: argparse.Namespace, open_runner: Callable[[], RunsJobs]) -
     check_sources(recipe)
     jobs = expand_targets(recipe, is_media)
     tell = not options.quiet and options.json != STDOUT
-    with stop_on_signal() as stopped, Runner(options.policy) as runner:
+    with stop_on_signal() as stopped, open_runner() as runner:
 
         def run_one(job: Recipe, label: str) -> Report:
             with progress_of(label, quiet=options.quiet) as progress:
@@ -88,10 +88,10 @@ def swap_all(options: argparse.Namespace, open_runner: Callable[[], RunsJobs]) -
         return _single(jobs[0], run_one, tell, options.json)
 
 
-def _runner() -> RunsJobs:
+def _runner(policy: str | None) -> RunsJobs:
     from mien.pipeline.api import Runner
 
-    return Runner()
+    return Runner(policy)
 
 
 def _single(job: Recipe, run_one: RunOne, tell: bool, json_path: str | None) -> int:

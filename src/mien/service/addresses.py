@@ -77,18 +77,18 @@ def check_link(link: str, allowed: Sequence[str]) -> None:
     """Refuse a link that does not lie below one of the places that the operator allows.
 
     Raises:
-        Problem: policy.
+        Problem: policy_refused.
     """
     try:
         parts = urlsplit(link)
         _ = parts.port
     except ValueError:
-        refuse("policy", f"'{link:.200}' is no web address: upload the file as an asset", field="recipe")
+        refuse("policy_refused", f"'{link:.200}' is no web address: upload the file as an asset", field="recipe")
     plain = not parts.username and not parts.password and not parts.fragment
     steps = unquote(parts.path).split("/")
     if not plain or ".." in steps or "." in steps or not any(link.startswith(_folder(place)) for place in allowed):
         places = ", ".join(allowed) or "nothing"
-        refuse("policy", f"links may be read from {places}, not '{link:.200}': upload the file as an asset")
+        refuse("policy_refused", f"links may be read from {places}, not '{link:.200}': upload the file as an asset")
 
 
 def _folder(place: str) -> str:

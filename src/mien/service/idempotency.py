@@ -51,7 +51,7 @@ class Idempotency:
             choose_id: makes the id of what will be made.
 
         Raises:
-            Problem: in-flight, or key-reused for another body.
+            Problem: in_flight, or key_reused for another body.
         """
         name = self._state.key("once", tenant, hashlib.sha256(key.encode()).hexdigest())
         fingerprint = hashlib.sha256(body).hexdigest()
@@ -59,9 +59,9 @@ class Idempotency:
         fresh = bool(self._redis.set(name, mine, nx=True, ex=KEPT_S))
         kept = cast("dict[str, Any]", json.loads(cast("str | None", self._redis.get(name)) or mine))
         if kept["fingerprint"] != fingerprint:
-            refuse("key-reused", "this Idempotency-Key was sent with another request: give each request its own")
+            refuse("key_reused", "this Idempotency-Key was sent with another request: give each request its own")
         if not self._redis.set(f"{name}:lock", "1", nx=True, ex=LOCKED_S):
-            refuse("in-flight", "the request with this Idempotency-Key is still being answered", retry_after_s=1)
+            refuse("in_flight", "the request with this Idempotency-Key is still being answered", retry_after_s=1)
         return Claim(kept["made"], not fresh, name)
 
     def done(self, claim: Claim) -> None:

@@ -123,11 +123,11 @@ class Library:
         """A tenant's asset by its id.
 
         Raises:
-            Problem: not-found, also for what belongs to somebody else.
+            Problem: not_found, also for what belongs to somebody else.
         """
         kept = self._find(tenant, AssetId(asset_id(name)))
         if kept is None:
-            refuse("not-found", f"there is no asset '{name:.100}': upload the file first, or check the id")
+            refuse("not_found", f"there is no asset '{name:.100}': upload the file first, or check the id")
         return kept
 
     def all(self, tenant: TenantId, *, first: int, count: int) -> list[Kept]:
@@ -139,12 +139,12 @@ class Library:
         """Delete an asset and what was made of it.
 
         Raises:
-            Problem: wrong-state, while a job that has not ended uses it.
+            Problem: wrong_state, while a job that has not ended uses it.
             UnwritableError: the storage does not let it go.
         """
         asset = kept.asset
         if (job := self._user_of(asset)) is not None:
-            refuse("wrong-state", f"the job {job} uses {asset.id}: wait until it ends, or cancel it", job=job)
+            refuse("wrong_state", f"the job {job} uses {asset.id}: wait until it ends, or cancel it", job=job)
         # Last what remembers where the file lies: a deletion that was broken off can be asked for again.
         self._storage.delete(asset.key)
         self._state.client.publish(self._state.key(FORGET), asset.sha256)
@@ -205,15 +205,15 @@ def type_of(path: Path) -> FileType:
     """The kind of an upload by its first bytes.
 
     Raises:
-        Problem: unsupported-media.
+        Problem: unsupported_media.
     """
     with path.open("rb") as file:
         head = file.read(HEAD_BYTES)
     if not head:
-        refuse("unsupported-media", "the upload is empty: send the file's bytes as the body of the request")
+        refuse("unsupported_media", "the upload is empty: send the file's bytes as the body of the request")
     if (kind := file_type(head)) is None:
         refuse(
-            "unsupported-media",
+            "unsupported_media",
             "the upload is neither a picture (JPEG, PNG, WebP, TIFF, BMP, AVIF, HEIC, GIF) nor a video (MP4, MOV, "
             "Matroska, WebM, AVI, MPEG, FLV, Ogg, WMV): convert it",
         )
@@ -224,26 +224,26 @@ def check_sources(groups: Sequence[Sequence[Kept]]) -> None:
     """Refuse sources that show nobody who could be put on.
 
     Raises:
-        Problem: no-face or unfit-source.
+        Problem: no_face or unfit_source.
     """
     for group in groups:
         if any(kept.facts.kind != "picture" for kept in group):
             names = ", ".join(kept.asset.id for kept in group if kept.facts.kind != "picture")
-            refuse("unsupported-media", f"a source is a picture, but {names} is not one", field="sources")
+            refuse("unsupported_media", f"a source is a picture, but {names} is not one", field="sources")
         names = ", ".join(kept.asset.id for kept in group)
         if not any(kept.facts.faces for kept in group):
-            refuse("no-face", f"{names}: no source picture shows a face: give one with a face", field="sources")
+            refuse("no_face", f"{names}: no source picture shows a face: give one with a face", field="sources")
         if all(not kept.facts.faces or kept.facts.unfit for kept in group):
             reasons = "; ".join(f"{kept.asset.id}: {kept.facts.unfit or 'no face'}" for kept in group)
-            refuse("unfit-source", f"no usable source picture: {reasons}", field="sources")
+            refuse("unfit_source", f"no usable source picture: {reasons}", field="sources")
 
 
 def check_references(pictures: Sequence[Kept]) -> None:
     """Refuse reference pictures that show nobody.
 
     Raises:
-        Problem: no-face.
+        Problem: no_face.
     """
     for kept in pictures:
         if not kept.facts.faces:
-            refuse("no-face", f"the reference picture {kept.asset.id} shows no face: give another one")
+            refuse("no_face", f"the reference picture {kept.asset.id} shows no face: give another one")

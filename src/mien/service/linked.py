@@ -56,7 +56,7 @@ def _pieces(link: str) -> Iterator[bytes]:
         try:
             yield from read_link(link)
         except MediaError as error:
-            refuse("unreadable-media", str(error))
+            refuse("unreadable_media", str(error))
         return
     yield from _from_web(link)
 
@@ -69,7 +69,7 @@ def _from_web(link: str) -> Iterator[bytes]:
         # Nobody is followed elsewhere: only this address is allowed.
         with httpx.stream("GET", link, timeout=timeout, follow_redirects=False, trust_env=False) as response:
             if response.status_code != 200:
-                refuse("unreadable-media", f"'{link:.200}' answers {response.status_code}: is the link still valid?")
+                refuse("unreadable_media", f"'{link:.200}' answers {response.status_code}: is the link still valid?")
             yield from response.iter_bytes(_PIECE_BYTES)
     except (httpx.HTTPError, httpx.InvalidURL) as error:
-        refuse("unreadable-media", f"'{link:.200}' cannot be read: {error or type(error).__name__}")
+        refuse("unreadable_media", f"'{link:.200}' cannot be read: {error or type(error).__name__}")

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 from mien.errors import (
+    ConsentError,
+    ContentRefused,
     EngineError,
     FaceError,
     Interrupted,
@@ -46,32 +48,34 @@ class Kind:
 KINDS: Mapping[str, Kind] = {
     kind.name: kind
     for kind in (
-        Kind("malformed-request", 422, "The request is not what this call takes", UsageError),
+        Kind("malformed_request", 422, "The request is not what this call takes", UsageError),
         Kind("recipe", 422, "The recipe does not hold together", RecipeError),
         Kind("usage", 422, "The request makes no sense", UsageError),
-        Kind("unreadable-media", 422, "A file cannot be read", UnreadableError),
-        Kind("unsupported-media", 415, "Neither a picture nor a video that is taken", UnsupportedMediaError),
+        Kind("unreadable_media", 422, "A file cannot be read", UnreadableError),
+        Kind("unsupported_media", 415, "Neither a picture nor a video that is taken", UnsupportedMediaError),
         Kind("media", 422, "A file cannot be used", MediaError),
-        Kind("no-face", 422, "No face where one is needed", NoFaceError),
-        Kind("unfit-source", 422, "The source face cannot be used", UnfitSourceError),
+        Kind("no_face", 422, "No face where one is needed", NoFaceError),
+        Kind("unfit_source", 422, "The source face cannot be used", UnfitSourceError),
         Kind("faces", 422, "Faces do not fit the job", FaceError),
         Kind("model", 422, "A network is missing or not what it says", ModelError),
         Kind("engine", 422, "An engine, device or precision is not there", EngineError),
         Kind("job", 422, "The work could not be done", JobError),
         Kind("interrupted", 409, "The job was cancelled", Interrupted),
-        Kind("policy", 403, "Refused by policy", PolicyError),
+        Kind("content_refused", 403, "What is shown is refused", ContentRefused),
+        Kind("consent_refused", 403, "No valid consent, or a face that is barred", ConsentError),
+        Kind("policy_refused", 403, "Refused by policy", PolicyError),
         Kind("unauthorised", 401, "No valid key", PolicyError),
         Kind("forbidden", 403, "The key does not permit this", PolicyError),
-        Kind("not-found", 404, "There is no such thing", UsageError),
+        Kind("not_found", 404, "There is no such thing", UsageError),
         Kind("method", 405, "The address does not take this method", UsageError),
-        Kind("wrong-state", 409, "Not possible in this state", UsageError),
-        Kind("in-flight", 409, "The first request with this Idempotency-Key is still being answered"),
-        Kind("key-reused", 422, "This Idempotency-Key was used for another request", UsageError),
-        Kind("too-slow", 408, "The sender stopped"),
-        Kind("too-large", 413, "Too large", PolicyError),
+        Kind("wrong_state", 409, "Not possible in this state", UsageError),
+        Kind("in_flight", 409, "The first request with this Idempotency-Key is still being answered"),
+        Kind("key_reused", 422, "This Idempotency-Key was used for another request", UsageError),
+        Kind("too_slow", 408, "The sender stopped"),
+        Kind("too_large", 413, "Too large", PolicyError),
         Kind("range", 416, "The range lies outside the file", UsageError),
         Kind("expired", 410, "The link has expired", PolicyError),
-        Kind("over-limit", 403, "Over the key's limit", PolicyError),
+        Kind("over_limit", 403, "Over the key's limit", PolicyError),
         Kind("quota", 429, "The key's quota is used up", PolicyError),
         Kind("rate", 429, "Too many requests", PolicyError),
         Kind("internal", 500, "A fault in the service"),
@@ -81,8 +85,8 @@ KINDS: Mapping[str, Kind] = {
 """Every kind by its name."""
 
 _OF_ERRORS = (
-    "recipe", "no-face", "unfit-source", "faces", "unreadable-media", "unsupported-media", "media", "model", "engine",
-    "interrupted", "policy", "usage", "job",
+    "recipe", "no_face", "unfit_source", "faces", "unreadable_media", "unsupported_media", "media", "model", "engine",
+    "interrupted", "content_refused", "consent_refused", "policy_refused", "usage", "job",
 )  # fmt: skip
 """Kinds that stand for errors of the work itself, special ones first."""
 
@@ -125,10 +129,9 @@ class Problem(MienError):
         """The problem that an error of the work is."""
         if isinstance(error, Problem):
             return error
-        for name in _OF_ERRORS:
-            if isinstance(error, KINDS[name].error):
-                return cls(KINDS[name], str(error))
-        return cls(KINDS["job"], str(error))
+        kind = next((KINDS[name] for name in _OF_ERRORS if isinstance(error, KINDS[name].error)), KINDS["job"])
+        times = {"times_s": list(error.times_s)} if isinstance(error, ContentRefused) else {}
+        return cls(kind, str(error), times)
 
 
 def refuse(kind: str, detail: str, **more: Any) -> NoReturn:

@@ -91,11 +91,11 @@ def check_stored(stored_bytes: int, limits: Limits) -> None:
     """Refuse an upload where `stored_bytes` would lie in storage with it.
 
     Raises:
-        Problem: over-limit.
+        Problem: over_limit.
     """
     if stored_bytes > limits.stored_bytes:
         refuse(
-            "over-limit",
+            "over_limit",
             f"with this upload {stored_bytes} bytes of this key would be stored and its limit is "
             f"{limits.stored_bytes}: delete assets that are no longer needed",
             limit="stored_bytes",
@@ -106,11 +106,11 @@ def check_upload(upload_bytes: int, limits: Limits) -> None:
     """Refuse an upload that is too large by itself.
 
     Raises:
-        Problem: too-large.
+        Problem: too_large.
     """
     if upload_bytes > limits.upload_bytes:
         refuse(
-            "too-large",
+            "too_large",
             f"an upload of this key may have {limits.upload_bytes} bytes: send a shorter or more compressed file",
             limit="upload_bytes",
         )
@@ -120,11 +120,11 @@ def check_cost(cost: float | None, limits: Limits) -> None:
     """Refuse a job that would cost too much.
 
     Raises:
-        Problem: over-limit.
+        Problem: over_limit.
     """
     if cost is not None and limits.cost_per_job is not None and cost > limits.cost_per_job:
         refuse(
-            "over-limit",
+            "over_limit",
             f"the job would cost about {cost:.4f} and this key's limit is {limits.cost_per_job:g} a job: take a part "
             "of the clip ('start', 'end'), a smaller 'upscale', or no 'restorer'",
             limit="cost_per_job",

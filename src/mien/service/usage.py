@@ -110,7 +110,7 @@ class Usage:
         """Count an upload's bytes.
 
         Raises:
-            Problem: over-limit.
+            Problem: over_limit.
         """
         name = self._name(key.id, "bytes")
         self._redis.hset(name, asset, str(size_bytes))

@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
     """Make the key and print it."""
     if options.days is not None and not options.days > 0:
         raise UsageError(f"--days {options.days}: give a number above 0, or leave it out")
-        from mien.service.keyring import Keyring
+    from mien.service.keyring import Keyring
     from mien.service.keys import DEFAULT_SCOPES, Limits, mint
     from mien.service.signing import webhook_secret
     from mien.service.trail import audit_log

@@ -79,7 +79,7 @@ async def _on_invalid(request: Request, error: Exception) -> JSONResponse:
         {"at": "/".join(str(step) for step in one["loc"]), "problem": str(one["msg"])} for one in error.errors()[:20]
     ]
     detail = "; ".join(f"{one['at']}: {one['problem']}" for one in found)
-    return respond(request, Problem(KINDS["malformed-request"], detail[:2000], {"errors": found}))
+    return respond(request, Problem(KINDS["malformed_request"], detail[:2000], {"errors": found}))
 
 
 async def _on_http(request: Request, error: Exception) -> JSONResponse:
@@ -90,8 +90,8 @@ async def _on_http(request: Request, error: Exception) -> JSONResponse:
         response.headers.update(error.headers or {})
         return response
     if error.status_code == 404:
-        return respond(request, Problem(KINDS["not-found"], f"there is no {request.url.path}: see /v1/openapi.json"))
-    return respond(request, Problem(KINDS["malformed-request"], str(error.detail)))
+        return respond(request, Problem(KINDS["not_found"], f"there is no {request.url.path}: see /v1/openapi.json"))
+    return respond(request, Problem(KINDS["malformed_request"], str(error.detail)))
 
 
 PROBLEM_SCHEMA = ProblemBody.model_json_schema()

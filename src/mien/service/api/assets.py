@@ -131,14 +131,14 @@ async def _patient(stream: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     """The stream, as long as it flows.
 
     Raises:
-        Problem: too-slow.
+        Problem: too_slow.
     """
     while True:
         data: bytes | None = None
         with anyio.move_on_after(_PATIENCE_S) as patience:
             data = await anext(stream, None)
         if patience.cancelled_caught:
-            refuse("too-slow", f"nothing of the upload arrived for {_PATIENCE_S:g} s: send it again")
+            refuse("too_slow", f"nothing of the upload arrived for {_PATIENCE_S:g} s: send it again")
         if data is None:
             return
         yield data

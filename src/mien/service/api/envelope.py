@@ -70,7 +70,7 @@ class _Exchange:
                 raise TooLarge
             await self._app(self._scope, self._bounded_receive, self._marked_send)
         except TooLarge:
-            await self._answer(Problem(KINDS["too-large"], f"a request may have {_BODY_BYTES} bytes"))
+            await self._answer(Problem(KINDS["too_large"], f"a request may have {_BODY_BYTES} bytes"))
         except ClientDisconnect:
             _LOG.info("the caller has gone", extra=self._about())
         except Exception:

@@ -69,7 +69,7 @@ def cancel(front: FrontOf, key: WritesJobs, job: str) -> JobBody:
     """Whoever works on it stops within a batch. Cancelling twice does no harm."""
     found = job_of(front, key, job)
     if not front.state.cancel(found.id) and job_of(front, key, job).state != "cancelled":
-        refuse("wrong-state", f"the job {found.id} has ended: it is {found.state}", state=found.state)
+        refuse("wrong_state", f"the job {found.id} has ended: it is {found.state}", state=found.state)
     front.audit.append("job.cancelled", key=key.id, tenant=key.tenant, job=found.id)
     return _shown(front, job_of(front, key, job))
 
@@ -82,7 +82,7 @@ def retry(front: FrontOf, key: WritesJobs, job: str) -> JobBody:
     if not front.state.retry(found.id):
         if found.ended:
             front.usage.leave(key.id, found.id)
-        refuse("wrong-state", f"only a failed or cancelled job is tried again: it is {found.state}", state=found.state)
+        refuse("wrong_state", f"only a failed or cancelled job is tried again: it is {found.state}", state=found.state)
     front.postman.expect(found.id, found.webhook)
     front.audit.append("job.retried", key=key.id, tenant=key.tenant, job=found.id)
     return _shown(front, job_of(front, key, job))
@@ -113,11 +113,11 @@ def job_of(front: Front, key: ApiKey, name: str) -> Job:
     """A job of the caller's tenant.
 
     Raises:
-        Problem: not-found, also for what belongs to somebody else.
+        Problem: not_found, also for what belongs to somebody else.
     """
     job = front.state.job(JobId(name))
     if job is None or job.tenant != tenant_of(key):
-        refuse("not-found", f"there is no job '{name:.100}': check the id")
+        refuse("not_found", f"there is no job '{name:.100}': check the id")
     return job
 
 

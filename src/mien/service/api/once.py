@@ -33,7 +33,7 @@ def once(
         make: makes the thing with an id, or finds it.
 
     Raises:
-        Problem: in-flight or key-reused; whatever `make` raises.
+        Problem: in_flight or key_reused; whatever `make` raises.
     """
     if idempotency_key is None:
         return make(choose_id())

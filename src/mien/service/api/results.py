@@ -89,7 +89,7 @@ def linked_result(
     """Needs no key: the link is one."""
     found = front.state.job(JobId(job)) if opens_link(front.secret, job, expires, signature) else None
     if found is None:
-        refuse("not-found", "this link leads nowhere: it was changed on its way, or the job was deleted")
+        refuse("not_found", "this link leads nowhere: it was changed on its way, or the job was deleted")
     if front.clock() >= expires:
         refuse("expired", "the link has expired: ask whoever gave it for another one")
     return _send(front, found, range, if_range)
@@ -124,11 +124,11 @@ def result_of(job: Job) -> Result:
     """The result of a job that has one.
 
     Raises:
-        Problem: wrong-state.
+        Problem: wrong_state.
     """
     if job.result is None:
         more = f": {job.error.message}" if job.error else ""
-        refuse("wrong-state", f"the job has no result, it is {job.state}{more}", state=job.state)
+        refuse("wrong_state", f"the job has no result, it is {job.state}{more}", state=job.state)
     return job.result
 
 
@@ -152,7 +152,7 @@ def _send(front: Front, job: Job, header: str | None, if_range: str | None) -> S
 
 def _picture(front: Front, key: str | None, otherwise: str) -> StreamingResponse:
     if key is None or not any(stored.key == key for stored in front.storage.list(key)):
-        refuse("not-found", otherwise)
+        refuse("not_found", otherwise)
     return StreamingResponse(_begun(front.storage.read(key)), media_type="image/jpeg")
 
 

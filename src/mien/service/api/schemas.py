@@ -23,7 +23,7 @@ class ProblemBody(BaseModel):
         extra="allow",
         json_schema_extra={
             "example": {
-                "type": "urn:mien:problem:no-face",
+                "type": "urn:mien:problem:no_face",
                 "title": "No face where one is needed",
                 "status": 422,
                 "detail": f"{_ASSET}: no source picture shows a face: give one with a face",

@@ -39,7 +39,7 @@ def _answer(looker: Any, request: dict[str, Any]) -> dict[str, Any]:
     except MienError as error:
         problem = Problem.of(error)
     except MemoryError:
-        problem = Problem(KINDS["unreadable-media"], _TOO_MUCH_MEMORY)
+        problem = Problem(KINDS["unreadable_media"], _TOO_MUCH_MEMORY)
     except Exception as error:
         # What a decoder stumbles over in a damaged file is not foreseen by anyone.
         return {"fault": f"{type(error).__name__}: {error}"}

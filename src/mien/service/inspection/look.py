@@ -18,7 +18,7 @@ from mien.media.animation import AnimationSource
 from mien.media.pictures import read_rgb
 from mien.media.probe import Probe, probe
 from mien.media.video import VideoSource
-from mien.pipeline.plan import make_plan
+from mien.pipeline.api import plan
 from mien.recipe import Recipe
 
 
@@ -61,7 +61,7 @@ class Looker:
         Raises:
             MienError: it cannot be done as the recipe says.
         """
-        return asdict(make_plan(Recipe.from_mapping(recipe)))
+        return asdict(plan(Recipe.from_mapping(recipe)))
 
 
 def _length(name: str, found: Probe) -> dict[str, Any]:

@@ -92,7 +92,7 @@ class Inspector:
         if "problem" in answer:
             raise Problem(KINDS[answer["problem"]], answer["detail"])
         if "fault" in answer:
-            refuse("unreadable-media", f"the file cannot be read ({answer['fault']:.200}): is it damaged?")
+            refuse("unreadable_media", f"the file cannot be read ({answer['fault']:.200}): is it damaged?")
         return answer["facts"]
 
     def _take(self) -> _Process:
@@ -161,7 +161,7 @@ class _Process:
         # A process in which something went wrong is not trusted with the next file.
         if answer is None or "fault" in answer or self._asked >= self._bounds.requests:
             self.stop()
-        return answer or {"problem": "unreadable-media", "detail": self._why_lost()}
+        return answer or {"problem": "unreadable_media", "detail": self._why_lost()}
 
     def _why_lost(self) -> str:
         return (
