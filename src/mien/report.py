@@ -85,6 +85,8 @@ class Marks:
     """Whether that is the installation itself, for which nobody vouches."""
     watermark: str | None = None
     """The id that the invisible watermark carries, in hexadecimal."""
+    watermark_psnr_db: float | None = None
+    """Of the frames that this run marked, to what they were without it: it is in the whole frame, not in the face only."""
     label: str | None = None
     """The text that everyone sees."""
 

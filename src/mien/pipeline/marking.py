@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import mien
 from mien.errors import UnwritableError, VaultError
@@ -26,10 +26,14 @@ from mien.trust.claim import SYNTHETIC, TRAINED, Claim, UsedModel
 from mien.trust.label import TEXTS, make_label
 from mien.trust.ledger import note_result
 from mien.trust.permission import named_consents
+from mien.trust.watermark import SMALLEST_SIDE, Watermark, mark_of_job
+from mien.trust.watermark.embedding import Markable
+from mien.trust.watermark.ids import to_text
 
 if TYPE_CHECKING:
     from mien.trust.certificates import Signer
 
+_TOO_SMALL = f"frames with fewer than {SMALLEST_SIDE} pixels on a side carry no watermark: the result goes without"
 _MAKERS: tuple[Role, ...] = ("swapper", "restorer", "upscaler")
 """Networks of these roles make pixels."""
 
@@ -47,6 +51,7 @@ class Marking:
     carrier: Carrier = field(init=False)
     """What the output can carry."""
     _signer: Signer | None = field(init=False, default=None)
+    _watermark: Watermark | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         """Look before any work whether the marks can be made.
@@ -61,6 +66,7 @@ class Marking:
         for what, possible in (
             ("AI-content metadata", self.carrier.place is not None),
             ("content credentials", self.carrier.signed),
+            ("the watermark", self.carrier.watermarked or self.recipe.marks != "all"),
         ):
             if not possible:
                 self.report.warn(f"{self.carrier.name} has no place for {what}: the result goes without")
@@ -79,16 +85,26 @@ class Marking:
 
         Args:
             opening_frames: How many frames from the first one on show the label; None = all.
+
+        Raises:
+            UnreadableError: the target or a picture cannot be read any more.
         """
-        language = self.recipe.label
-        if language == "none":
+        language, watermark = self.recipe.label, self._make_watermark()
+        if language == "none" and watermark is None:
             return None
 
-        def draw(frame: Frame) -> None:
-            if opening_frames is None or frame.index < opening_frames:
+        def stamp(frame: Frame) -> None:
+            if language != "none" and (opening_frames is None or frame.index < opening_frames):
                 make_label(language, frame.width, frame.height, frame.step).draw(frame)
+            if watermark is not None and not watermark.embed(cast(Markable, frame)):
+                self.report.warn(_TOO_SMALL)
 
-        return draw
+        return stamp
+
+    def _make_watermark(self) -> Watermark | None:
+        if self.recipe.marks == "all" and self.carrier.watermarked:
+            self._watermark = Watermark(mark_of_job(job_number(self.recipe, mien.__version__)))
+        return self._watermark
 
     def inscription(self) -> Inscription:
         """What the result says about itself. Ask when it is written: the report then says so.
@@ -102,6 +118,9 @@ class Marking:
             return NOTHING
         marks.produce_id = job_number(recipe, mien.__version__)
         marks.metadata = self.carrier.place
+        if self._watermark is not None and _TOO_SMALL not in self.report.warnings:
+            marks.watermark = to_text(self._watermark.mark_id)
+            marks.watermark_psnr_db = self._watermark.psnr_db
         text = Aigc.made_by(recipe.producer, marks.produce_id).to_json()
         return Inscription(
             xmp=(lambda packet: self._extended(packet, text)) if self.carrier.place == "XMP" else None,
@@ -148,6 +167,7 @@ class Marking:
             produce_id=self.report.marks.produce_id or "",
             models=[*_used(find_model(name) for name in MODELS), *_used(one.entry for one in self.networks.values())],
             consents=named_consents(self.recipe.consent),
+            watermark=self.report.marks.watermark,
         )
 
 

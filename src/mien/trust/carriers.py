@@ -23,6 +23,8 @@ class Carrier:
     """Where the AI-content object goes; None = nowhere."""
     signed: bool
     """Whether content credentials have a place."""
+    watermarked: bool = True
+    """Whether its colours are fine enough for the watermark."""
 
 
 _KINDS: Mapping[Carrier, tuple[str, ...]] = {
@@ -32,7 +34,7 @@ _KINDS: Mapping[Carrier, tuple[str, ...]] = {
     Carrier("TIFF", "image/tiff", "XMP", True): (".tif", ".tiff"),
     Carrier("AVIF", "image/avif", "XMP", True): (".avif",),
     Carrier("HEIC", "image/heic", "XMP", True): (".heic", ".heif"),
-    Carrier("GIF", "image/gif", "XMP", True): (".gif",),
+    Carrier("GIF", "image/gif", "XMP", True, watermarked=False): (".gif",),
     Carrier("BMP", "image/bmp", None, False): (".bmp", ".dib"),
     Carrier("MP4", "video/mp4", "metadata key", True): (".mp4", ".m4v"),
     Carrier("MOV", "video/quicktime", "metadata key", True): (".mov",),

@@ -10,6 +10,8 @@ from typing import Any
 EDIT_ASSERTION = "mien.edit"
 """Label of our own assertion: networks, consents, and the number that the AI-content metadata has as well."""
 SOFT_BINDING = "c2pa.soft-binding"
+WATERMARK = "mien.watermark.1"
+"""What the soft binding calls the algorithm of `mien.trust.watermark`."""
 ACTIONS = "c2pa.actions.v2"
 EDITED = "c2pa.edited"
 
@@ -45,7 +47,6 @@ class Claim:
     consents: Sequence[str] = ()
     watermark: str | None = None
     """What the invisible watermark says, in hexadecimal; None = there is none."""
-    watermark_algorithm: str = ""
 
 
 def definition(claim: Claim) -> dict[str, Any]:
@@ -56,7 +57,7 @@ def definition(claim: Claim) -> dict[str, Any]:
     assertions: list[dict[str, Any]] = [{"label": EDIT_ASSERTION, "data": edit}]
     if claim.watermark is not None:
         block = {"scope": {}, "value": claim.watermark}
-        data = {"alg": claim.watermark_algorithm, "blocks": [block]}
+        data = {"alg": WATERMARK, "blocks": [block]}
         assertions.append({"label": SOFT_BINDING, "data": data})
     return {"claim_generator_info": [{"name": claim.software, "version": claim.version}], "assertions": assertions}
 
