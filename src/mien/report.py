@@ -86,7 +86,7 @@ class Marks:
     watermark: str | None = None
     """The id that the invisible watermark carries, in hexadecimal."""
     watermark_psnr_db: float | None = None
-    """Of the frames that this run marked, to what they were without it: it is in the whole frame, not in the face only."""
+    """Of the frames that this run marked, to what they were without it: it is in all of a frame, not in faces only."""
     label: str | None = None
     """The text that everyone sees."""
 

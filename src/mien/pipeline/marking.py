@@ -26,14 +26,13 @@ from mien.trust.claim import SYNTHETIC, TRAINED, Claim, UsedModel
 from mien.trust.label import TEXTS, make_label
 from mien.trust.ledger import note_result
 from mien.trust.permission import named_consents
-from mien.trust.watermark import SMALLEST_SIDE, Watermark, mark_of_job
-from mien.trust.watermark.embedding import Markable
+from mien.trust.watermark import SMALLEST_SIDE, MarkId, Watermark, mark_of_job
+from mien.trust.watermark.embedding import Markable, fits
 from mien.trust.watermark.ids import to_text
 
 if TYPE_CHECKING:
     from mien.trust.certificates import Signer
 
-_TOO_SMALL = f"frames with fewer than {SMALLEST_SIDE} pixels on a side carry no watermark: the result goes without"
 _MAKERS: tuple[Role, ...] = ("swapper", "restorer", "upscaler")
 """Networks of these roles make pixels."""
 
@@ -89,25 +88,33 @@ class Marking:
         Raises:
             UnreadableError: the target or a picture cannot be read any more.
         """
-        language, watermark = self.recipe.label, self._make_watermark()
+        if self._has_watermark:
+            self._watermark = Watermark(self._mark_id())
+        language, watermark = self.recipe.label, self._watermark
         if language == "none" and watermark is None:
             return None
 
         def stamp(frame: Frame) -> None:
             if language != "none" and (opening_frames is None or frame.index < opening_frames):
                 make_label(language, frame.width, frame.height, frame.step).draw(frame)
-            if watermark is not None and not watermark.embed(cast(Markable, frame)):
-                self.report.warn(_TOO_SMALL)
+            if watermark is not None:
+                watermark.embed(cast(Markable, frame))
 
         return stamp
 
-    def _make_watermark(self) -> Watermark | None:
-        if self.recipe.marks == "all" and self.carrier.watermarked:
-            self._watermark = Watermark(mark_of_job(job_number(self.recipe, mien.__version__)))
-        return self._watermark
+    @property
+    def _has_watermark(self) -> bool:
+        return self.recipe.marks == "all" and self.carrier.watermarked
 
-    def inscription(self) -> Inscription:
+    def _mark_id(self) -> MarkId:
+        return mark_of_job(job_number(self.recipe, mien.__version__))
+
+    def inscription(self, width: int, height: int) -> Inscription:
         """What the result says about itself. Ask when it is written: the report then says so.
+
+        Args:
+            width: Columns of the result.
+            height: Rows.
 
         Raises:
             UnreadableError: the target or a picture cannot be read any more.
@@ -118,9 +125,13 @@ class Marking:
             return NOTHING
         marks.produce_id = job_number(recipe, mien.__version__)
         marks.metadata = self.carrier.place
-        if self._watermark is not None and _TOO_SMALL not in self.report.warnings:
-            marks.watermark = to_text(self._watermark.mark_id)
-            marks.watermark_psnr_db = self._watermark.psnr_db
+        if self._has_watermark and fits(width, height):
+            marks.watermark = to_text(self._mark_id())
+            marks.watermark_psnr_db = self._watermark.psnr_db if self._watermark else None
+        elif self._has_watermark:
+            self.report.warn(
+                f"frames with fewer than {SMALLEST_SIDE} pixels on a side carry no watermark: the result goes without"
+            )
         text = Aigc.made_by(recipe.producer, marks.produce_id).to_json()
         return Inscription(
             xmp=(lambda packet: self._extended(packet, text)) if self.carrier.place == "XMP" else None,

@@ -212,7 +212,7 @@ class VideoJob:
         with job.stage("join", "writing the output"):
             paths = [self.checkpoint.packets_path(segment) for segment in made]
             try:
-                inscription = job.marking.inscription()
+                inscription = job.marking.inscription(self.encoding.width, self.encoding.height)
                 for warning in join(self.source, paths, recipe.output, audio=recipe.audio, inscription=inscription):
                     job.report.warn(warning)
             except UnwritableError as error:

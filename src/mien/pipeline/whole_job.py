@@ -78,7 +78,7 @@ def run_animation(job: Job) -> None:
             people = tell_apart(survey_frames(_spread_frames(source, LOOKS), job.workshop.analyser))
         tracker = Tracker(job.workshop.analyser, people)
         rate = info.frame_count / info.duration_s if info.duration_s else 10.0
-        writer = AnimationWriter(job.recipe.output, source, job.marking.inscription())
+        writer = AnimationWriter(job.recipe.output, source, job.marking.inscription(info.width, info.height))
         _run(job, source.frames, info.frame_count, rate, tracker, job.cast_or_leave(people), writer)
         for warning in (*source.warnings, *writer.warnings):
             job.report.warn(warning)
@@ -114,7 +114,8 @@ class _PictureWriter:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         if error is None:
             job = self._job
-            for warning in write_picture(self._picture, job.recipe.output, job.marking.inscription()):
+            inscription = job.marking.inscription(self._picture.width, self._picture.height)
+            for warning in write_picture(self._picture, job.recipe.output, inscription):
                 job.report.warn(warning)
 
 
