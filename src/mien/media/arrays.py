@@ -102,6 +102,11 @@ class ArrayFrame:
         least = np.rint(opacity * np.iinfo(alpha.dtype).max).astype(alpha.dtype)
         np.maximum(alpha, least, out=alpha)
 
+    @property
+    def subtle(self) -> bool:
+        """Whether small changes of colour can be kept."""
+        return True
+
     def glance(self, width: int, height: int) -> NDArray[np.uint8]:
         """Brightness (height, width) of the picture in 8 bits."""
         view = self.display(max_side=2 * max(width, height))

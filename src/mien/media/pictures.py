@@ -36,6 +36,11 @@ class Picture(ArrayFrame):
         self.warnings: tuple[str, ...] = (*still.warnings, *problems)
         """What could not be read or will not be kept."""
 
+    @property
+    def subtle(self) -> bool:
+        """Whether small changes of colour can be kept: a palette has no room for them."""
+        return self._still.palette is None
+
     def enlarged(self, times: int) -> Picture:
         """The same picture `times` as wide and high, interpolated. One with a palette gets all colours."""
         still = replace(self._still, pixels=_enlarged(self.pixels, times))

@@ -213,6 +213,11 @@ class PlaneFrame:
         else:
             self._add_rgb(rect, change * np.float32(2**self.layout.bits - 1))
 
+    @property
+    def subtle(self) -> bool:
+        """Whether small changes of colour can be kept."""
+        return True
+
     def glance(self, width: int, height: int) -> NDArray[np.uint8]:
         """Brightness (height, width) of the upright picture in 8 bits, of single samples: rough and cheap."""
         planes = self._bright_planes()

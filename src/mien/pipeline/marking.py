@@ -26,8 +26,8 @@ from mien.trust.claim import SYNTHETIC, TRAINED, Claim, UsedModel
 from mien.trust.label import TEXTS, make_label
 from mien.trust.ledger import note_result
 from mien.trust.permission import named_consents
-from mien.trust.watermark import SMALLEST_SIDE, MarkId, Watermark, mark_of_job
-from mien.trust.watermark.embedding import Markable, fits
+from mien.trust.watermark import MarkId, Watermark, mark_of_job
+from mien.trust.watermark.embedding import UNFIT, Markable, fits
 from mien.trust.watermark.ids import to_text
 
 if TYPE_CHECKING:
@@ -51,6 +51,8 @@ class Marking:
     """What the output can carry."""
     _signer: Signer | None = field(init=False, default=None)
     _watermark: Watermark | None = field(init=False, default=None)
+    _refused: bool = field(init=False, default=False)
+    """Whether a frame could not take it."""
 
     def __post_init__(self) -> None:
         """Look before any work whether the marks can be made.
@@ -97,8 +99,8 @@ class Marking:
         def stamp(frame: Frame) -> None:
             if language != "none" and (opening_frames is None or frame.index < opening_frames):
                 make_label(language, frame.width, frame.height, frame.step).draw(frame)
-            if watermark is not None:
-                watermark.embed(cast(Markable, frame))
+            if watermark is not None and not watermark.embed(cast(Markable, frame)):
+                self._refused = True
 
         return stamp
 
@@ -125,13 +127,10 @@ class Marking:
             return NOTHING
         marks.produce_id = job_number(recipe, mien.__version__)
         marks.metadata = self.carrier.place
-        if self._has_watermark and fits(width, height):
+        if self._has_watermark and fits(width, height) and not self._refused:
             marks.watermark = to_text(self._mark_id())
-            marks.watermark_psnr_db = self._watermark.psnr_db if self._watermark else None
         elif self._has_watermark:
-            self.report.warn(
-                f"frames with fewer than {SMALLEST_SIDE} pixels on a side carry no watermark: the result goes without"
-            )
+            self.report.warn(f"{UNFIT}: the result goes without")
         text = Aigc.made_by(recipe.producer, marks.produce_id).to_json()
         return Inscription(
             xmp=(lambda packet: self._extended(packet, text)) if self.carrier.place == "XMP" else None,
@@ -153,6 +152,8 @@ class Marking:
             UnwritableError: it cannot be signed.
         """
         marks = self.report.marks
+        if marks.watermark is not None and self._watermark is not None:
+            marks.watermark_psnr_db = self._watermark.psnr_db
         if self.carrier.signed:
             self._sign(path)
         try:

@@ -15,11 +15,12 @@ from mien.trust.watermark.ids import MarkId, to_bits
 
 SMALLEST_SIDE = CELLS
 """Pixels that the shorter side of a frame needs: one a cell."""
+UNFIT = f"pictures with a palette or with fewer than {SMALLEST_SIDE} pixels on a side cannot carry a watermark"
 
-# Standard deviation of the mark in 8-bit codes. The least is what coding at crf 28 leaves something of in plain,
-# moving ground; the most keeps the frame above 40 dB even where it is all noise.
-_LEAST, _MOST = 0.8, 2.8
-_PER_CODE_OF_TEXTURE = 0.3
+# Standard deviation of the mark in 8-bit codes. The least is what coding at crf 28 leaves something of in plain ground
+# that moves; the most keeps the frame above 40 dB even where it is texture all over.
+_LEAST, _MOST = 0.9, 2.8
+_PER_ROOT_OF_TEXTURE = 0.6
 
 
 class Markable(Protocol):
@@ -33,6 +34,11 @@ class Markable(Protocol):
     @property
     def height(self) -> int:
         """Rows of the upright picture."""
+        ...
+
+    @property
+    def subtle(self) -> bool:
+        """Whether it can hold small changes: not where its colours are a palette's."""
         ...
 
     def glance(self, width: int, height: int) -> NDArray[np.uint8]:
@@ -56,8 +62,8 @@ def strength(few: NDArray[np.uint8]) -> Floats:
     """
     picture = few.astype(np.float32)
     detail = cv2.sqrt(cv2.absdiff(picture, cv2.blur(picture, (3, 3))))
-    texture = np.square(cv2.erode(cv2.blur(detail, (5, 5)), np.ones((3, 3), np.uint8)))
-    return np.clip(_LEAST + _PER_CODE_OF_TEXTURE * texture, _LEAST, _MOST).astype(np.float32, copy=False)
+    texture = cv2.erode(cv2.blur(detail, (5, 5)), np.ones((3, 3), np.uint8))
+    return np.minimum(_LEAST + _PER_ROOT_OF_TEXTURE * texture, _MOST).astype(np.float32, copy=False)
 
 
 class Watermark:
@@ -78,8 +84,8 @@ class Watermark:
         return 10 * math.log10(255**2 * self._frames / self._squares) if self._squares else None
 
     def embed(self, frame: Markable) -> bool:
-        """Put the mark into a frame, in place; False (and nothing done) where the frame is too small to carry it."""
-        if not fits(frame.width, frame.height):
+        """Put the mark into a frame, in place; False, and nothing is done, where the frame cannot carry it."""
+        if not fits(frame.width, frame.height) or not frame.subtle:
             return False
         columns, rows = grid(frame.width, frame.height)
         if self._carrier.shape != (rows, columns):
