@@ -1,4 +1,4 @@
-"""What some worker has to do now and then, whoever it is: end lost tries, clear what nobody will read."""
+"""What some worker has to do now and then, whoever it is: end lost tries, learn from ended jobs, clear left-overs."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import logging
 
 from mien.errors import MienError
 from mien.service.records import Job, JobId
+from mien.service.rollout import Rollouts
 from mien.service.state import State, job_folder
 from mien.service.storage import Storage
 from mien.service.workspace import clear_folder
@@ -22,6 +23,7 @@ def keep_house(state: State, storage: Storage, lease_s: float) -> None:
     # While the server was away nobody could be heard: everybody gets a whole lease to be heard again.
     if state.uptime_s() > lease_s:
         state.expire()
+    Rollouts(state).learn()
     for name, job in state.sweeps():
         try:
             _sweep(state, storage, job)

@@ -7,6 +7,7 @@ import mimetypes
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from mien.errors import (
@@ -21,13 +22,15 @@ from mien.errors import (
 )
 from mien.pipeline.api import Runner
 from mien.pipeline.progress import Progress
+from mien.pipeline.workshop import Workshop
 from mien.recipe import Recipe
 from mien.report import Report
 from mien.service.decoding import Bounds
 from mien.service.leases import Held, Leases
 from mien.service.materials import Materials
 from mien.service.records import Failure, Job, Result
-from mien.service.state import Grant, How, State
+from mien.service.rollout import Rollouts
+from mien.service.state import START, Grant, How, State
 from mien.service.tasks import Finished, Made, Split, Tools, run_task
 from mien.service.thumbnails import flagged_frames
 from mien.service.workspace import Desk, Workspace, clear_folder
@@ -57,15 +60,23 @@ class Running:
         self._leases = leases
         self._runner = runner
         self._materials = Materials(state, bounds)
+        self._rollouts = Rollouts(state)
         self._stopping = stopping
         self._lock = threading.Lock()
+        self._workshops: set[Workshop] = set()
+
+    def forget(self, sha256: str) -> None:
+        """Drop what was made of a file that its tenant deleted."""
+        with self._lock:
+            for workshop in self._workshops:
+                workshop.forget(sha256)
 
     def run(self, grant: Grant) -> None:
         """Do a task and say what became of it. Raises nothing: what cannot be told ends with the lease."""
         try:
             with self._leases.hold(grant) as held:
                 job = self._state.job(grant.job)
-                if job is not None and not self._try(job, held):
+                if job is not None and not self._try(self._with_models(job, grant), held):
                     clear_folder(self._space.storage, grant.folder)
         except MienError as error:
             _LOG.error("%s %s, try %d: %s", grant.job, grant.task, grant.attempt, error)
@@ -94,9 +105,19 @@ class Running:
         outcome = run_task(held.grant, recipe, desk, tools, self._state.outputs(job.id))
         return self._publish(job, held.grant, desk, outcome, time.monotonic() - began)
 
-    def _workshop(self, recipe: Recipe):
+    def _with_models(self, job: Job, grant: Grant) -> Job:
+        """The job with the networks of its channel, which are chosen once."""
+        if grant.task != START or job.models:
+            return job
+        channel, models = self._rollouts.assign(job)
+        self._state.choose_models(grant, channel, models)
+        return replace(job, channel=channel, models=models)
+
+    def _workshop(self, recipe: Recipe) -> Workshop:
         with self._lock:
-            return self._runner.workshop(recipe.device, recipe.precision)
+            workshop = self._runner.workshop(recipe.device, recipe.precision)
+            self._workshops.add(workshop)
+            return workshop
 
     def _publish(self, job: Job, grant: Grant, desk: Desk, outcome: Finished | Split | Made, busy_s: float) -> bool:
         if isinstance(outcome, Split):
@@ -120,6 +141,7 @@ class Running:
             busy_s=busy_s,
             flagged=flagged_frames(report, outcome.path, desk),
             needs_review=needs_review(report, job.review_above),
+            figures=figures(report),
         )
 
     def _end(self, job: Job, held: Held, error: Exception, folder: Path, busy_s: float) -> None:
@@ -136,9 +158,21 @@ class Running:
 
 def needs_review(report: Report, bound: float | None) -> bool:
     """Whether the share of flagged frames is above the bound that the job set."""
-    if bound is None or not report.frames:
-        return False
-    return len({flag.frame for flag in report.flagged}) / report.frames > bound
+    return bound is not None and flagged_share(report) > bound
+
+
+def figures(report: Report) -> dict[str, float | None]:
+    """What a rollout compares."""
+    return {
+        "seconds_per_frame": report.seconds / max(report.frames, 1),
+        "distance": report.quality.identity_distance,
+        "flagged": flagged_share(report),
+    }
+
+
+def flagged_share(report: Report) -> float:
+    """Flagged frames among all, 0..1."""
+    return len({flag.frame for flag in report.flagged}) / max(report.frames, 1)
 
 
 def _noting(held: Held) -> Callable[[Progress], None]:

@@ -37,7 +37,7 @@ from mien.service.serialising import asset_from_text, asset_to_text, job_from_ha
 START, JOIN = TaskName("start"), TaskName("join")
 How = Literal["again", "dead", "refused", "stable"]
 """After a failed try: again while tries are left, to the dead letters at once, refused because of what was given, or
-anew with the stable models."""
+the canary's fault, and so anew with the stable networks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,12 +256,13 @@ class State:
         busy_s: float,
         flagged: Sequence[FlaggedFrame] = (),
         needs_review: bool = False,
+        figures: Mapping[str, float | None] | None = None,
     ) -> bool:
         """Publish a job's result: it is done from here on. False if too late, and the result is to be thrown away."""
         state: JobState = "needs_review" if needs_review else "done"
         counts = ("frames", frames, "frames_done", frames)
         fields = ("result", plain(result), "flagged", plain(tuple(flagged)), *counts)
-        return bool(self._scripts.run("complete", *_try(grant), busy_s, state, *fields))
+        return bool(self._scripts.run("complete", *_try(grant), busy_s, state, json.dumps(figures or {}), *fields))
 
     def fail(self, grant: Grant, failure: Failure, how: How, *, busy_s: float) -> Literal["waiting", "failed"] | None:
         """A try failed. Gives what became of the task or its job; None if the try did not count anyway."""
@@ -275,9 +276,9 @@ class State:
         """End the tries whose workers were not heard of in time. Gives how many there were."""
         return len(self._scripts.run("expire", most))
 
-    def set_channel(self, job: JobId, channel: records.Channel, models: Mapping[str, Any]) -> None:
-        """Say which models a job runs with: fields of its recipe."""
-        self.client.hset(self.key("job", job), mapping={"channel": channel, "models": json.dumps(models)})
+    def choose_models(self, grant: Grant, channel: records.Channel, models: Mapping[str, Any]) -> bool:
+        """Say which networks a job runs with: fields of its recipe. False if too late."""
+        return bool(self._scripts.run("choose_models", *_try(grant), channel, json.dumps(models)))
 
     def sweeps(self) -> Iterator[tuple[str, JobId]]:
         """Jobs whose left-overs in storage are to go now: the sweep's name for `swept`, and the job."""

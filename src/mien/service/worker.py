@@ -19,6 +19,7 @@ from mien.service.decoding import Bounds
 from mien.service.dispatch import choose, share
 from mien.service.housekeeping import keep_house
 from mien.service.leases import Leases
+from mien.service.library import FORGET
 from mien.service.queue import make_worker
 from mien.service.records import TierName, WorkerId, new_id
 from mien.service.running import Running
@@ -66,12 +67,13 @@ class Worker:
         with ExitStack() as stack:
             space = stack.enter_context(Workspace(settings.scratch, self.id, self._storage))
             runner = stack.enter_context(Runner())
+            stack.callback(self._state.sign_off, self.id)
             leases = stack.enter_context(Leases(self._state, settings.lease_s, each_beat=self._each_beat))
-            hear = {f"work:{settings.tier}": self._desk.ring, "stopped": leases.stop}
+            running = Running(self._state, space, leases, runner, settings.bounds, self._stopping)
+            hear = {f"work:{settings.tier}": self._desk.ring, "stopped": leases.stop, FORGET: running.forget}
             stack.enter_context(Bell(self._state, hear))
             runner.workshop(settings.device, settings.precision).analyser.warm()
             self._ready = True
-            running = Running(self._state, space, leases, runner, settings.bounds, self._stopping)
             self._workers = make_worker(settings.tier, self._desk, lambda grants: _run(running, grants), settings.slots)
             self._workers.start()
             stack.callback(self._finish)
@@ -88,7 +90,6 @@ class Worker:
         timer.start()
         self._workers.stop()
         timer.cancel()
-        self._state.sign_off(self.id)
 
     def _each_beat(self) -> None:
         settings = self._settings

@@ -11,6 +11,8 @@
 --   leases                        zset     ID/NAME by the moment its worker counts as lost
 --   jobs:TENANT, open:TENANT      zset     all, and those that have not ended, by creation
 --   dead                          zset     jobs that failed for good, by the moment
+--   outcomes                      list     how jobs went whose networks are being rolled out
+--   rollouts                      string   see `rollout`
 --   sweeps                        zset     ID/NUMBER: jobs whose left-overs in storage are to go, by the moment
 --   claim:REQUEST                 string   what a claim gave, for one that is sent again
 local P = KEYS[1]
@@ -111,6 +113,23 @@ local function start_over(job)
   add_task(job, 'start')
 end
 
+-- How a job went with the networks that its channel set. `ok` is null where that says nothing about them.
+local function note_outcome(job, ok, why, figures)
+  local models = get(job, 'models')
+  if not models or models == '{}' then return end
+  local outcome = cjson.decode(figures or '{}')
+  outcome.job, outcome.models, outcome.ok, outcome.why = job, cjson.decode(models), ok, why
+  redis.call('RPUSH', P .. 'outcomes', cjson.encode(outcome))
+end
+
+-- The canary has failed a job: it starts anew with the stable networks.
+local function to_stable(job, why)
+  note_outcome(job, false, why)
+  start_over(job)
+  redis.call('HDEL', P .. 'job:' .. job, 'models')
+  set(job, 'channel', 'stable')
+end
+
 local function end_job(job, state, ...)
   local time = now()
   withdraw(job)
@@ -137,15 +156,21 @@ local function again(job, name)
   enqueue(job, name)
 end
 
--- A try is over without a result. `how`: 'again' while tries are left, 'dead' or 'refused' at once.
+-- A try is over without a result. `how`: 'again' while tries are left, 'dead' or 'refused' at once, or 'stable' if it
+-- is the canary's fault.
 local function fail_task(job, name, kind, message, how)
   local spent = tonumber(redis.call('HGET', task_key(job, name), 'spent'))
-  tell(job, 'attempt', {task = name, kind = kind, message = message})
+  tell(job, 'attempt', {task = name, kind = kind, message = message, channel = get(job, 'channel') or 'stable'})
   if how == 'again' and spent < tonumber(get(job, 'max_attempts')) then
     again(job, name)
     return 'waiting'
   end
+  if how ~= 'refused' and get(job, 'channel') == 'canary' then
+    to_stable(job, kind .. ': ' .. message)
+    return 'waiting'
+  end
   if how ~= 'refused' then redis.call('ZADD', P .. 'dead', stamp(now()), job) end
+  note_outcome(job, cjson.null, '')
   end_job(job, 'failed', 'error', cjson.encode({kind = kind, message = message}))
   return 'failed'
 end

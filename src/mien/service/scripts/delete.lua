@@ -2,6 +2,7 @@
 local job = ARGV[1]
 local tenant = get(job, 'tenant')
 if not tenant then return 0 end
+note_outcome(job, cjson.null, '')
 end_job(job, 'cancelled')
 redis.call('ZREM', P .. 'jobs:' .. tenant, job)
 redis.call('ZREM', P .. 'dead', job)
