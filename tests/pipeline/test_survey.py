@@ -9,12 +9,14 @@ import pytest
 
 from mien.errors import VaultError
 from mien.faces.people import tell_apart
+from mien.media.arrays import ArrayFrame
 from mien.media.pictures import read_picture
+from mien.media.profiles import space_of
 from mien.media.video import VideoSource
 from mien.pipeline.survey import LOOKS, frames_to_look_at, load_samples, plan_looks, save_samples, survey_frames
 from mien.trust.vault import Vault
 from support import jobs
-from support.people import analyser
+from support.people import analyser, picture
 
 FULL_HD = 1920 * 1080
 
@@ -70,6 +72,16 @@ def test_a_survey_without_faces_can_be_kept(tmp_path: Path) -> None:
     vault = Vault.passing()
     save_samples([], tmp_path / "people.sealed", vault)
     assert load_samples(tmp_path / "people.sealed", vault) == []
+
+
+def test_no_face_can_be_read_in_what_is_kept(tmp_path):
+    pixels = picture("astronaut")
+    samples = survey_frames([ArrayFrame(pixels, space_of("rgb", 255, None))], analyser())
+    save_samples(samples, tmp_path / "people.sealed", Vault.passing())
+    kept = (tmp_path / "people.sealed").read_bytes()
+    (sample,) = samples
+    for numbers in (sample.embedding, sample.face.landmarks.ravel()):
+        assert not any(numbers[at : at + 2].tobytes() in kept for at in range(len(numbers) - 1))
 
 
 def test_a_survey_kept_with_another_key_is_not_used(tmp_path):

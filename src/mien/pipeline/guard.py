@@ -113,8 +113,8 @@ class Guard:
             check_faces(self._faces, records)
         check_barred([face for face in self._faces if face is not None], self._store.barred(), "source")
 
-    def target(self, frames: Iterable[Frame], planned: int) -> None:
-        """Look at frames of the target, of which there will be about `planned`.
+    def target(self, frames: Iterable[Frame]) -> None:
+        """Look at frames of the target, all of them, so that a refusal names every time.
 
         Raises:
             ContentRefused: it is refused, or cannot be looked at.
@@ -124,7 +124,6 @@ class Guard:
         ballot = Ballot()
         for frame in frames:
             ballot.add(frame.time_s, self.gate.refuses(frame.display(max_side=VIEW)))
-            ballot.check(self.recipe.target, self.gate.share, planned=planned)
         ballot.check(self.recipe.target, self.gate.share)
         self._checked.target = max(self._checked.target, ballot.looked)
 

@@ -65,7 +65,7 @@ def watching(guard: Guard, source: VideoSource) -> Generator[Watch]:
     stopped = threading.Event()
 
     def look(frames: int) -> None:
-        guard.target(_until(stopped, frames_to_look_at(source, frames)), frames)
+        guard.target(_until(stopped, frames_to_look_at(source, frames)))
 
     with ThreadPoolExecutor(1, "mien-gate") as pool:
         try:
