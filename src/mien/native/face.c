@@ -28,43 +28,59 @@ MIEN_API int mien_shrink(const float *picture, ptrdiff_t stride, int height, int
 }
 
 /* Where a row of pixels is looked up: the first of four neighbours, in floats from the first one, and the shares of
-   the right and of the lower two. */
+   the four: upper left and right, lower left and right. */
 typedef struct {
     int32_t *at;
-    float *right, *below;
+    float *share[4];
 } Places;
+
+#define PLACES(count) PIECES(5, count)
+
+static inline Places take_places(float **memory, size_t count) {
+    Places places = {(int32_t *)take(memory, count), {0}};
+    for (int i = 0; i < 4; i++) places.share[i] = take(memory, count);
+    return places;
+}
 
 /* Places of x, y (cells; centres at 0, 1, ...) in a field of `channels` floats per cell, at least 2 x 2 cells; beyond
    the rim the rim's. */
 static inline void find_places(Places to, const float *restrict x, const float *restrict y, int height, int width, int channels, int count) {
     const float last_x = (float)(width - 1), last_y = (float)(height - 1);
     int32_t *restrict at = to.at;
-    float *restrict share_x = to.right, *restrict share_y = to.below;
+    float *restrict one = to.share[0], *restrict two = to.share[1], *restrict three = to.share[2], *restrict four = to.share[3];
     for (int i = 0; i < count; i++) {
         float s = clampf(x[i], 0.0f, last_x), t = clampf(y[i], 0.0f, last_y);
         int left = (int)s, top = (int)t;
         left = left < width - 2 ? left : width - 2, top = top < height - 2 ? top : height - 2;
         at[i] = (top * width + left) * channels;
-        share_x[i] = s - (float)left, share_y[i] = t - (float)top;
+        float right = s - (float)left, below = t - (float)top;
+        one[i] = (1 - right) * (1 - below), two[i] = right * (1 - below);
+        three[i] = (1 - right) * below, four[i] = right * below;
     }
 }
 
-static inline Four mixed(Four a, Four b, Four c, Four d, float right, float below) {
-    /* In this form it is exactly a neighbour where that has the whole share. */
-    Four upper = a * (1 - right) + b * right, lower = c * (1 - right) + d * right;
-    return upper * (1 - below) + lower * below;
+/* What lies at place `i`: exactly a neighbour where that has the whole share. */
+static inline Four mixed(Four a, Four b, Four c, Four d, Places places, int i) {
+    return a * places.share[0][i] + b * places.share[1][i] + c * places.share[2][i] + d * places.share[3][i];
 }
 
-/* The colour between four pixels of a picture with three channels; the fourth value means nothing. */
-static inline Four colour_at(const float *from, ptrdiff_t stride, float right, float below) {
-    return mixed(four(from), four(from + 3), four(from + stride), four(from + stride + 3), right, below);
+/* The colour at place `i` of a picture with three channels; the fourth value means nothing. */
+static inline Four colour_at(const float *picture, ptrdiff_t stride, Places places, int i) {
+    const float *from = picture + places.at[i];
+    return mixed(four(from), four(from + 3), four(from + stride), four(from + stride + 3), places, i);
 }
 
 /* The same where four floats from the last pixel would reach beyond the picture. */
-static inline Four last_colour_at(const float *from, ptrdiff_t stride, float right, float below) {
-    const float *end = from + stride + 3;
+static inline Four last_colour_at(const float *picture, ptrdiff_t stride, Places places, int i) {
+    const float *from = picture + places.at[i], *end = from + stride + 3;
     Four last = {end[0], end[1], end[2], 0};
-    return mixed(four(from), four(from + 3), four(from + stride), last, right, below);
+    return mixed(four(from), four(from + 3), four(from + stride), last, places, i);
+}
+
+/* The first three of `count` fours. */
+static inline void put_colours(float *to, const float *from, int count) {
+    for (int x = 0; x < count - 1; x++) *(Four *)(to + 3 * x) = four(from + 4 * x);
+    for (int channel = 0; channel < 3; channel++) to[3 * (count - 1) + channel] = from[4 * (count - 1) + channel];
 }
 
 /* Three rows blurred by 1 2 1 both ways and taken from the middle one: the finest band of detail. */
@@ -73,13 +89,6 @@ static void finest_band(float *detail, const float *above, const float *row, con
     for (int x = 0; x < count; x++) {
         int left = x ? x - 1 : (count > 1 ? 1 : 0), right = x + 1 < count ? x + 1 : (count > 1 ? count - 2 : 0);
         detail[x] = row[x] - (sums[left] + 2 * sums[x] + sums[right]) * 0.0625f;
-    }
-}
-
-static void sharpen(float *out, const float *lost, const float *detail, int count) {
-    for (int x = 0; x < count; x++) {
-        float add = lost[x] * detail[x];
-        out[3 * x] += add, out[3 * x + 1] += add, out[3 * x + 2] += add;
     }
 }
 
@@ -109,14 +118,19 @@ MIEN_API int mien_move(const float *picture, int height, int width, const float 
                        int rows, int columns, int step, int top, int left, float *moved, float *detail, int high,
                        int wide, float sharpening) {
     const size_t line = (size_t)wide;
-    float *work = malloc(sizeof(float) * (12 * line + 2 * (size_t)columns) + TAPS_BYTES(wide + high));
+    const size_t rings = PIECES(2, 3 * line) + PIECES(1, 12 * line);
+    const size_t pieces = rings + PIECES(4, line) + PIECES(2, columns) + PLACES(line) + TAPS(line) + TAPS(high);
+    float *work = malloc(sizeof(float) * pieces);
     if (!work) return -1;
-    float *grey = work, *lost = grey + 3 * line, *at_x = lost + 3 * line, *at_y = at_x + line, *sums = at_y + line;
-    Places places = {(int32_t *)(sums + line), sums + 2 * line, sums + 3 * line};
-    float *row_x = sums + 4 * line, *row_y = row_x + columns;
-    Taps across = taps_in(row_y + columns, line), down = taps_in(across.share + wide, (size_t)high);
-    find_taps(across, 0, wide, step, columns);
-    find_taps(down, 0, high, step, rows);
+    float *rest = work;
+    /* Rings of three rows: a row is done when the one below it is known. */
+    float *colours = take(&rest, 12 * line), *grey = take(&rest, 3 * line), *lost = take(&rest, 3 * line);
+    float *sums = take(&rest, line), *sharp = take(&rest, line), *at_x = take(&rest, line), *at_y = take(&rest, line);
+    float *row_x = take(&rest, (size_t)columns), *row_y = take(&rest, (size_t)columns);
+    Places places = take_places(&rest, line);
+    Taps across = take_taps(&rest, line), down = take_taps(&rest, (size_t)high);
+    find_taps(&across, 0, wide, step, columns);
+    find_taps(&down, 0, high, step, rows);
     const ptrdiff_t stride = (ptrdiff_t)width * 3;
     float *out = moved + top * stride + 3 * left;
     copy_around(moved, picture, height, width, top, left, high, wide);
@@ -124,7 +138,8 @@ MIEN_API int mien_move(const float *picture, int height, int width, const float 
 
     for (int y = 0; y <= high; y++) {
         if (y < high) {
-            float *grey_row = grey + (y % 3) * wide, *lost_row = lost + (y % 3) * wide, *to = out + y * stride;
+            float *row = colours + (size_t)(y % 3) * 4 * line;
+            float *grey_row = grey + (size_t)(y % 3) * line, *lost_row = lost + (size_t)(y % 3) * line;
             row_at(row_x, shift_x, columns, down, y, columns);
             row_at(row_y, shift_y, columns, down, y, columns);
             spread(at_x, row_x, across, wide);
@@ -132,25 +147,25 @@ MIEN_API int mien_move(const float *picture, int height, int width, const float 
             for (int x = 0; x < wide; x++) at_x[x] += (float)(left + x), at_y[x] += (float)(top + y);
             find_places(places, at_x, at_y, height, width, 3, wide);
             for (int x = 0; x < wide; x++) {
-                float right = places.right[x], below = places.below[x];
+                float right = places.share[1][x] + places.share[3][x], below = places.share[2][x] + places.share[3][x];
                 lost_row[x] = sharpening * (right - right * right + below - below * below);
             }
-            for (int x = 0; x < wide; x++) {
-                const float *from = picture + places.at[x];
-                Four colour = places.at[x] < last ? colour_at(from, stride, places.right[x], places.below[x])
-                                                  : last_colour_at(from, stride, places.right[x], places.below[x]);
-                if (x + 1 < wide) *(Four *)(to + 3 * x) = colour;
-                else to[3 * x] = colour[0], to[3 * x + 1] = colour[1], to[3 * x + 2] = colour[2];
-            }
             for (int x = 0; x < wide; x++)
-                grey_row[x] = 0.299f * to[3 * x] + 0.587f * to[3 * x + 1] + 0.114f * to[3 * x + 2];
+                *(Four *)(row + 4 * x) = places.at[x] < last ? colour_at(picture, stride, places, x)
+                                                             : last_colour_at(picture, stride, places, x);
+            for (int x = 0; x < wide; x++)
+                grey_row[x] = 0.299f * row[4 * x] + 0.587f * row[4 * x + 1] + 0.114f * row[4 * x + 2];
         }
         if (y > 0) {
-            int middle = y - 1, above = middle > 0 ? middle - 1 : (high > 1 ? 1 : 0);
-            int below = y < high ? y : (high > 1 ? high - 2 : 0);
-            float *to = detail + (ptrdiff_t)middle * wide;
-            finest_band(to, grey + (above % 3) * wide, grey + (middle % 3) * wide, grey + (below % 3) * wide, sums, wide);
-            sharpen(out + middle * stride, lost + (middle % 3) * wide, to, wide);
+            const int middle = y - 1, above = middle > 0 ? middle - 1 : (high > 1 ? 1 : 0);
+            const int below = y < high ? y : (high > 1 ? high - 2 : 0);
+            float *row = colours + (size_t)(middle % 3) * 4 * line, *band = detail + (ptrdiff_t)middle * wide;
+            const float *lost_row = lost + (size_t)(middle % 3) * line;
+            finest_band(band, grey + (size_t)(above % 3) * line, grey + (size_t)(middle % 3) * line,
+                        grey + (size_t)(below % 3) * line, sums, wide);
+            for (int x = 0; x < wide; x++) sharp[x] = lost_row[x] * band[x];
+            for (int x = 0; x < wide; x++) *(Four *)(row + 4 * x) = four(row + 4 * x) + sharp[x];
+            put_colours(out + middle * stride, row, wide);
         }
     }
     free(work);
@@ -166,14 +181,16 @@ MIEN_API int mien_move(const float *picture, int height, int width, const float 
 MIEN_API int mien_draw(const float *texture, int side, const float *u, const float *v, const float *factor,
                        const float *base, int rows, int columns, int step, float *drawn, float *grey, int high, int wide) {
     const size_t cells = (size_t)columns, line = (size_t)wide;
-    float *work = malloc(sizeof(float) * (10 * cells + 5 * line) + TAPS_BYTES(wide + high));
+    float *work = malloc(sizeof(float) * (PIECES(2, cells) + PIECES(2, 4 * cells) + PIECES(2, line) + PLACES(line) + TAPS(line) + TAPS(high)));
     if (!work) return -1;
-    float *row_u = work, *row_v = row_u + cells, *row_factor = row_v + cells, *row_base = row_factor + 4 * cells;
-    float *at_u = row_base + 4 * cells, *at_v = at_u + line;
-    Places places = {(int32_t *)(at_v + line), at_v + 2 * line, at_v + 3 * line};
-    Taps across = taps_in(at_v + 4 * line, line), down = taps_in(across.share + wide, (size_t)high);
-    find_taps(across, 0, wide, step, columns);
-    find_taps(down, 0, high, step, rows);
+    float *rest = work;
+    float *row_u = take(&rest, cells), *row_v = take(&rest, cells);
+    float *row_factor = take(&rest, 4 * cells), *row_base = take(&rest, 4 * cells);
+    float *at_u = take(&rest, line), *at_v = take(&rest, line);
+    Places places = take_places(&rest, line);
+    Taps across = take_taps(&rest, line), down = take_taps(&rest, (size_t)high);
+    find_taps(&across, 0, wide, step, columns);
+    find_taps(&down, 0, high, step, rows);
     for (int y = 0; y < high; y++) {
         row_at(row_u, u, columns, down, y, columns);
         row_at(row_v, v, columns, down, y, columns);
@@ -189,8 +206,7 @@ MIEN_API int mien_draw(const float *texture, int side, const float *u, const flo
         float *to = drawn + (ptrdiff_t)y * wide * 4, *grey_row = grey + (ptrdiff_t)y * wide;
         for (int x = 0; x < wide; x++) {
             const float *at = texture + places.at[x];
-            Four colour = mixed(four(at), four(at + 4), four(at + 4 * side), four(at + 4 * side + 4),
-                                places.right[x], places.below[x]);
+            Four colour = mixed(four(at), four(at + 4), four(at + 4 * side), four(at + 4 * side + 4), places, x);
             *(Four *)(to + 4 * x) = colour * spread_four(row_factor, across, x) + spread_four(row_base, across, x);
         }
         for (int x = 0; x < wide; x++)
@@ -204,16 +220,18 @@ MIEN_API int mien_draw(const float *texture, int side, const float *u, const flo
 MIEN_API int mien_enlarge_product(const float *one, int rows, int columns, int step, const float *other, int other_rows,
                                   int other_columns, int other_step, float *product, int high, int wide) {
     const size_t line = (size_t)wide;
-    size_t floats = (size_t)columns + (size_t)other_columns + 2 * line;
-    float *work = malloc(sizeof(float) * floats + 2 * TAPS_BYTES(wide + high));
+    const size_t pieces = PIECES(1, columns) + PIECES(1, other_columns) + PIECES(2, line) + 2 * (TAPS(line) + TAPS(high));
+    float *work = malloc(sizeof(float) * pieces);
     if (!work) return -1;
-    float *row = work, *other_row = row + columns, *values = other_row + other_columns, *factors = values + wide;
-    Taps across = taps_in(factors + wide, line), down = taps_in(across.share + wide, (size_t)high);
-    Taps other_across = taps_in(down.share + high, line), other_down = taps_in(other_across.share + wide, (size_t)high);
-    find_taps(across, 0, wide, step, columns);
-    find_taps(down, 0, high, step, rows);
-    find_taps(other_across, 0, wide, other_step, other_columns);
-    find_taps(other_down, 0, high, other_step, other_rows);
+    float *rest = work;
+    float *row = take(&rest, (size_t)columns), *other_row = take(&rest, (size_t)other_columns);
+    float *values = take(&rest, line), *factors = take(&rest, line);
+    Taps across = take_taps(&rest, line), down = take_taps(&rest, (size_t)high);
+    Taps other_across = take_taps(&rest, line), other_down = take_taps(&rest, (size_t)high);
+    find_taps(&across, 0, wide, step, columns);
+    find_taps(&down, 0, high, step, rows);
+    find_taps(&other_across, 0, wide, other_step, other_columns);
+    find_taps(&other_down, 0, high, other_step, other_rows);
     for (int y = 0; y < high; y++) {
         row_at(row, one, columns, down, y, columns);
         row_at(other_row, other, other_columns, other_down, y, other_columns);
@@ -241,16 +259,18 @@ MIEN_API int mien_lay_over(float *out, ptrdiff_t out_stride, const float *drawn,
                            int quiet_columns, const float *share, const float *parts, int rows, int columns, int step,
                            const float *fine, float soften, const float *skin, float smooth, int high, int wide) {
     const size_t line = (size_t)wide;
-    size_t floats = (size_t)quiet_columns + (size_t)columns + 2 * line;
-    float *work = malloc(sizeof(float) * floats + 2 * TAPS_BYTES(wide + high));
+    const size_t pieces = PIECES(1, columns) + PIECES(1, quiet_columns) + PIECES(2, line) + 2 * (TAPS(line) + TAPS(high));
+    float *work = malloc(sizeof(float) * pieces);
     if (!work) return -1;
-    float *quiet_row = work, *row = quiet_row + quiet_columns, *change = row + columns, *factors = change + wide;
-    Taps across = taps_in(factors + wide, line), down = taps_in(across.share + wide, (size_t)high);
-    Taps quiet_across = taps_in(down.share + high, line), quiet_down = taps_in(quiet_across.share + wide, (size_t)high);
-    find_taps(across, 0, wide, step, columns);
-    find_taps(down, 0, high, step, rows);
-    find_taps(quiet_across, 0, wide, 2, quiet_columns);
-    find_taps(quiet_down, 0, high, 2, quiet_rows);
+    float *rest = work;
+    float *row = take(&rest, (size_t)columns), *quiet_row = take(&rest, (size_t)quiet_columns);
+    float *change = take(&rest, line), *factors = take(&rest, line);
+    Taps across = take_taps(&rest, line), down = take_taps(&rest, (size_t)high);
+    Taps quiet_across = take_taps(&rest, line), quiet_down = take_taps(&rest, (size_t)high);
+    find_taps(&across, 0, wide, step, columns);
+    find_taps(&down, 0, high, step, rows);
+    find_taps(&quiet_across, 0, wide, 2, quiet_columns);
+    find_taps(&quiet_down, 0, high, 2, quiet_rows);
     for (int y = 0; y < high; y++) {
         row_at(quiet_row, quiet, quiet_columns, quiet_down, y, quiet_columns);
         spread(change, quiet_row, quiet_across, wide);

@@ -26,14 +26,15 @@ MIEN_API int mien_rgb_of_planes(const void *luma, ptrdiff_t luma_stride, const v
     int first = x / step_x - 1, end = (x + width - 1) / step_x + 2;
     first = first > 0 ? first : 0, end = end < chroma_width ? end : chroma_width;
     const size_t cells = (size_t)(end - first), line = (size_t)width;
-    float *work = malloc(sizeof(float) * (6 * cells + 3 * line) + TAPS_BYTES(width + height));
+    float *work = malloc(sizeof(float) * (PIECES(3, 2 * cells) + PIECES(3, line) + TAPS(line) + TAPS(height)));
     if (!work) return -1;
-    float *low = work, *high = low + 2 * cells, *row = high + 2 * cells, *ys = row + 2 * cells;
-    float *us = ys + line, *vs = us + line;
-    Taps across = taps_in(vs + line, line), down = taps_in(across.share + width, (size_t)height);
-    find_taps(across, x, width, step_x, chroma_width);
+    float *rest = work;
+    float *low = take(&rest, 2 * cells), *high = take(&rest, 2 * cells), *row = take(&rest, 2 * cells);
+    float *ys = take(&rest, line), *us = take(&rest, line), *vs = take(&rest, line);
+    Taps across = take_taps(&rest, line), down = take_taps(&rest, (size_t)height);
+    find_taps(&across, x, width, step_x, chroma_width);
     for (int i = 0; i < width; i++) across.low[i] -= first;
-    find_taps(down, y, height, step_y, chroma_height);
+    find_taps(&down, y, height, step_y, chroma_height);
     int at_low = -1, at_high = -1;
     for (int i = 0; i < height; i++) {
         row_of_samples(ys, luma, bytes, i * luma_stride, width);
@@ -104,13 +105,9 @@ MIEN_API int mien_add_to_planes(void *luma, ptrdiff_t luma_stride, int frame_hei
             vs[j] = codes[6] * red + codes[7] * green + codes[8] * blue;
         }
         add_row(luma, bytes, (ptrdiff_t)(y + i) * luma_stride + x, ys, width, most);
-        if (step_x == 1) {
-            for (int j = 0; j < width; j++) sum_u[j] += us[j], sum_v[j] += vs[j];
-        } else {
-            for (int j = 0; j < width; j++) {
-                int c = (x + j) / step_x - first;
-                sum_u[c] += us[j], sum_v[c] += vs[j];
-            }
+        for (int c = 0; c < cells; c++) {
+            const int from_x = (first + c) * step_x - x, to_x = from_x + step_x;
+            for (int j = from_x > 0 ? from_x : 0; j < to_x && j < width; j++) sum_u[c] += us[j], sum_v[c] += vs[j];
         }
         if ((y + i + 1) % step_y == 0 || i == height - 1) {
             int row = (y + i) / step_y, spans = frame_height - row * step_y;
