@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from mien.cli.targets import make_parent
 from mien.cli.wording import explain
-from mien.errors import Interrupted
+from mien.errors import ContentRefused, Interrupted, PolicyError
 
 if TYPE_CHECKING:
     from mien.recipe import Recipe
@@ -28,8 +28,14 @@ class Outcome:
         """Plain data, ready for JSON: the report, or the names and what happened."""
         if self.report is not None:
             return self.report.to_mapping()
-        names = {"target": self.job.target, "output": self.job.output}
-        return {**names, "error": explain(self.error)} if self.error else {**names, "already_done": True}
+        names: dict[str, Any] = {"target": self.job.target, "output": self.job.output}
+        if self.error is None:
+            return {**names, "already_done": True}
+        if isinstance(self.error, PolicyError):
+            names["problem"] = self.error.problem
+        if isinstance(self.error, ContentRefused):
+            names["times_s"] = list(self.error.times_s)
+        return {**names, "error": explain(self.error)}
 
 
 def run_batch(jobs: Sequence[Recipe], run_one: Callable[[Recipe, str], Report]) -> Iterator[Outcome]:
