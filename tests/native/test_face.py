@@ -109,6 +109,18 @@ def test_products_of_fields(steps: tuple[int, int]):
     np.testing.assert_allclose(product, expected, atol=1e-5)
 
 
+@pytest.mark.parametrize("size", [(1, 1), (2, 5), (37, 52), (38, 51)])
+def test_quiet_is_where_detail_is_small(size: tuple[int, int]):
+    whole = field(20, size[0] + 2, size[1] + 3, low=-1) * np.linspace(0, 1, size[1] + 3, dtype=np.float32)
+    band = whole[1:-1, 2:-1]
+    quiet = face.quiet(band, 0.2)
+    even = np.pad(np.abs(band), ((0, size[0] % 2), (0, size[1] % 2)), mode="edge")
+    cells = even.reshape(even.shape[0] // 2, 2, even.shape[1] // 2, 2).mean(axis=(1, 3))
+    around = np.pad(cells, 1, mode="edge")
+    mean = np.lib.stride_tricks.sliding_window_view(around, (3, 3)).mean(axis=(2, 3))
+    np.testing.assert_allclose(quiet, np.clip(2 - mean / 0.2, 0, 1), atol=1e-4)
+
+
 @pytest.mark.parametrize("softens", [False, True])
 @pytest.mark.parametrize("smooths", [False, True])
 def test_lay_over_matches_the_finest_detail(softens: bool, smooths: bool):

@@ -8,7 +8,6 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from mien.edit.fields import halved
 from mien.edit.raster import Floats
 from mien.native import face as kernels
 
@@ -19,9 +18,7 @@ _QUIET = 30
 _QUIET_TO_MEAN = 2.1
 """Mean absolute value of a Gaussian over that percentile of its absolute value."""
 _STRUCTURE = 0.9
-"""Detail larger than this many times the grain, averaged over a few pixels, is a wrinkle or an edge: not carried."""
-_PATCH = 3
-"""Side of that average, in pairs of pixels."""
+"""Detail larger than this many times the grain, averaged over 6 x 6 pixels, is a wrinkle or an edge: not carried."""
 _SPARSE = 3
 """Every how manieth pixel is looked at for the percentile."""
 _SOFTEST = 0.85
@@ -37,8 +34,10 @@ _SMOOTHEST = 0.9
 """Largest part of that detail that is taken away."""
 _ENOUGH = 60
 """Least number of those pixels."""
-_MEASURE, _FOLLOW = 8, 0.64
+_MEASURE, _FOLLOW = 16, 0.64
 """Frames between two measurements, and the share of a new one in the remembered amounts."""
+_AGAIN = 8
+"""Frames after which the first measurement is taken again: a face may come in blurred."""
 
 
 class Amounts(NamedTuple):
@@ -85,7 +84,7 @@ class GrainMatch:
     @property
     def due(self) -> bool:
         """Whether it is time to measure again."""
-        return self._age % _MEASURE == 0
+        return self._age % _MEASURE == 0 or self._age == _AGAIN
 
     def lay_over(self, picture: Floats, drawing: Drawing, detail: Floats, fields: Fields, face_width: float) -> None:
         """Lay a drawing over the target, in place, as sharp and with as much grain.
@@ -98,8 +97,7 @@ class GrainMatch:
             face_width: pixels.
         """
         self._age += 1
-        busy = cast(Floats, cv2.blur(halved(np.abs(detail)), (_PATCH, _PATCH)))
-        quiet = np.clip(2 - busy * np.float32(1 / max(_STRUCTURE * self._grain, 1e-6)), 0, 1)
+        quiet = kernels.quiet(detail, max(_STRUCTURE * self._grain, 1e-6))
         soften, _, smooth = self._amounts
         kernels.lay_over(
             picture,

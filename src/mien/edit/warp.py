@@ -107,8 +107,11 @@ def _window(canvas: Canvas, target: Floats) -> Floats:
     left, top, right, bottom = surroundings(target)
     x, y = canvas.cells()
     reach = 0.15 * min(right - left, bottom - top)
-    border = np.minimum(np.minimum(x - left, right - x), np.minimum(y - top, bottom - y))
-    return smoothstep(2 * canvas.step, 2 * canvas.step + reach, border)
+    across, down = (
+        smoothstep(2 * canvas.step, 2 * canvas.step + reach, np.minimum(places - low, high - places))
+        for places, low, high in ((x, left, right), (y, top, bottom))
+    )
+    return np.minimum(across, down)
 
 
 class Moved(NamedTuple):

@@ -244,6 +244,43 @@ MIEN_API int mien_enlarge_product(const float *one, int rows, int columns, int s
     return 0;
 }
 
+/* Where a band of detail is quiet: 1 up to a mean size of `limit` over 6 x 6 pixels, 0 from twice that.
+
+   band  (high, wide), stride floats from row to row
+   quiet (ceil(high / 2), ceil(wide / 2)) on cells of 2 x 2 pixels */
+MIEN_API int mien_quiet(const float *band, ptrdiff_t stride, int high, int wide, float limit, float *quiet) {
+    const int rows = (high + 1) / 2, columns = (wide + 1) / 2;
+    const float part = 1.0f / (36.0f * limit);
+    float *work = malloc(sizeof(float) * PIECES(4, columns));
+    if (!work) return -1;
+    float *rest = work;
+    /* Sums over cells of the last three rows, and over these rows. */
+    float *sums[3] = {take(&rest, (size_t)columns), take(&rest, (size_t)columns), take(&rest, (size_t)columns)};
+    float *total = take(&rest, (size_t)columns);
+    for (int row = 0; row <= rows; row++) {
+        if (row < rows) {
+            /* Beyond an odd end its last line counts twice. */
+            const float *upper = band + 2 * row * stride, *lower = 2 * row + 1 < high ? upper + stride : upper;
+            float *sum = sums[row % 3];
+            for (int c = 0; c < wide / 2; c++)
+                sum[c] = fabsf(upper[2 * c]) + fabsf(upper[2 * c + 1]) + fabsf(lower[2 * c]) + fabsf(lower[2 * c + 1]);
+            if (wide % 2) sum[columns - 1] = 2 * (fabsf(upper[wide - 1]) + fabsf(lower[wide - 1]));
+        }
+        if (row > 0) {
+            const int middle = row - 1, above = middle > 0 ? middle - 1 : 0, below = row < rows ? row : middle;
+            const float *one = sums[above % 3], *two = sums[middle % 3], *three = sums[below % 3];
+            float *to = quiet + (ptrdiff_t)middle * columns;
+            for (int c = 0; c < columns; c++) total[c] = one[c] + two[c] + three[c];
+            for (int c = 0; c < columns; c++) {
+                const float left = total[c > 0 ? c - 1 : 0], right = total[c + 1 < columns ? c + 1 : c];
+                to[c] = clampf(2.0f - (left + total[c] + right) * part, 0.0f, 1.0f);
+            }
+        }
+    }
+    free(work);
+    return 0;
+}
+
 /* Lays what is drawn over a window of the picture, its finest detail matched to the picture's.
 
    out       (high, wide, 3), out_stride floats from row to row: the picture, changed in place

@@ -25,6 +25,7 @@ _LAY_OVER = Kernel(
     *[c_void_p, c_int, c_int, c_void_p, c_void_p, c_int, c_int, c_int],
     *[c_void_p, c_float, c_void_p, c_float, c_int, c_int],
 )
+_QUIET = Kernel("mien_quiet", c_void_p, c_ssize_t, c_int, c_int, c_float, c_void_p)
 _TRIANGLES = Kernel("mien_draw_triangles", c_void_p, c_void_p, c_int, c_void_p, c_int, c_void_p, c_int, c_int)
 
 
@@ -123,6 +124,20 @@ def enlarge_product(one: Floats, step: int, other: Floats, other_step: int, size
         *size,
     )
     return product
+
+
+def quiet(band: Floats, limit: float) -> Floats:
+    """Where a band of detail (height, width) is quiet, on cells of 2 x 2 pixels; its rows may lie apart.
+
+    Returns:
+        1 up to a mean size of `limit` over 3 x 3 cells, 0 from twice that, linear between. The band goes on beyond its
+        end as it is there.
+    """
+    address, stride = rows("band", band, np.float32, (None, None))
+    height, width = band.shape
+    result = np.empty((-(-height // 2), -(-width // 2)), np.float32)
+    _QUIET(address, stride, height, width, limit, packed("quiet", result, np.float32, result.shape))
+    return result
 
 
 def lay_over(
