@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from mien.errors import ConsentError, ContentRefused, PolicyError
+from mien.pipeline import live
 from mien.pipeline.api import Runner, Swapper
 from mien.pipeline.checkpoint import checkpoint_folder
 from mien.pipeline.dispatch import run_job
@@ -289,6 +292,44 @@ class TestConsent:
         store.add(bar)
         with pytest.raises(ConsentError, match="a face of the source is barred"):
             Swapper(jobs.ASTRONAUT, policy=Policy(folder=folder))
+
+
+class TestStream:
+    @pytest.fixture(autouse=True)
+    def one_frame_a_second(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        ticks = itertools.count()
+        monkeypatch.setattr(live, "time", SimpleNamespace(monotonic=lambda: float(next(ticks))))
+
+    @pytest.fixture
+    def face(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> NDArray[np.uint8]:
+        """A frame that passes a gate that refuses green."""
+        put_in_place(green_classifier(tmp_path / "green.onnx"), monkeypatch)
+        return jobs.rgb(jobs.HOPPER)
+
+    def test_it_ends_with_what_is_refused_and_begins_anew_when_told(
+        self, face: NDArray[np.uint8], folder: Path
+    ) -> None:
+        with Swapper(jobs.ASTRONAUT, policy=Policy(folder=folder)) as swapper:
+            assert swapper.frame(face).shape == face.shape
+            for frame in (plain(GREEN), face):
+                with pytest.raises(ContentRefused, match="the stream is refused"):
+                    swapper.frame(frame)
+            swapper.reset()
+            assert swapper.frame(face).shape == face.shape
+
+    def test_it_ends_when_the_consent_does(self, face: NDArray[np.uint8], folder: Path, store: ConsentStore) -> None:
+        consent = record_of(jobs.ASTRONAUT)
+        store.add(consent)
+        with Swapper(jobs.ASTRONAUT, consent=consent.id, policy=Policy(folder=folder)) as swapper:
+            swapper.frame(face)
+            store.revoke(consent.id)
+            with pytest.raises(ConsentError, match="is revoked"):
+                swapper.frame(face)
+
+    def test_it_is_refused_where_marks_are_asked_for(self, face: NDArray[np.uint8], folder: Path) -> None:
+        swapper = Swapper(jobs.ASTRONAUT, policy=Policy(path=Path("p.toml"), marks="metadata", folder=folder))
+        with swapper, pytest.raises(PolicyError, match=r"they carry no marks, which p\.toml asks for"):
+            swapper.frame(face)
 
 
 class TestAtRest:

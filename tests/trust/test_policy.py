@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -136,6 +137,26 @@ COMMERCIAL = {"licence_profile": "commercial"}
 def test_what_a_recipe_becomes(asked: dict, given: dict, becomes: dict) -> None:
     policy = Policy(path=Path("p.toml"), **asked)
     assert policy.apply(Recipe(**PLAIN, **given)) == Recipe(**PLAIN, **{**given, **becomes})
+
+
+@pytest.mark.parametrize(
+    ("asked", "output", "fits"),
+    [
+        (None, "out.bmp", True),
+        ("metadata", "out.bmp", False),
+        ("metadata", "out.gif", True),
+        ("all", "out.gif", False),
+        ("all", "out.mp4", True),
+        ("all", "out.ts", False),
+    ],
+)
+def test_a_kind_of_file_that_cannot_carry_the_marks_is_refused(asked: Any, output: str, fits: bool) -> None:
+    policy, recipe = Policy(path=Path("p.toml"), marks=asked), Recipe(**{**PLAIN, "output": output})
+    if fits:
+        policy.check_output(recipe)
+        return
+    with pytest.raises(PolicyError, match=rf"{output} is refused: .* cannot carry the marks \({asked}\)"):
+        policy.check_output(recipe)
 
 
 @pytest.mark.parametrize(

@@ -95,7 +95,10 @@ def plan(recipe: Recipe, *, policy: PolicyLike = None) -> Plan:
         PolicyError: the recipe asks for less than the policy.
         MienError: the job cannot be done as the recipe says.
     """
-    return make_plan(find_policy(policy).apply(recipe))
+    holds = find_policy(policy)
+    recipe = holds.apply(recipe)
+    holds.check_output(recipe)
+    return make_plan(recipe)
 
 
 class Runner:
@@ -217,10 +220,13 @@ class Swapper:
 
         Raises:
             UsageError: the array has another shape or type.
+            PolicyError: what is shown is refused, a consent no longer holds, or the policy asks for marks, which
+                frames of a stream cannot carry.
         """
         _check_frame(picture)
         if self._live is None:
-            self._live = LiveScene(self._scene())
+            self._runner.policy.check_stream()
+            self._live = LiveScene(self._scene(), self._guard)
         return self._live.edit(picture)
 
     def _scene(self) -> Scene:

@@ -55,6 +55,7 @@ def run_job(
     """
     policy = policy or Policy.find()
     recipe = policy.apply(recipe)
+    policy.check_output(recipe)
     check_effects(recipe)
     check_output(recipe)
     with claim(Path(recipe.output)) as warnings:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -38,6 +39,7 @@ class Guard:
     """Whoever runs the job may stop it as well."""
     _store: ConsentStore = field(init=False)
     _vault: Vault | None = None
+    _lock: threading.Lock = field(default_factory=threading.Lock)
     _faces: tuple[Embedding | None, ...] = ()
 
     def __post_init__(self) -> None:
@@ -113,6 +115,14 @@ class Guard:
             check_faces(self._faces, records)
         check_barred([face for face in self._faces if face is not None], self._store.barred(), "source")
 
+    def refuses(self, frame: Frame) -> bool:
+        """Whether the gate refuses a frame.
+
+        Raises:
+            ContentRefused: it cannot be looked at.
+        """
+        return self.gate is not None and self.gate.refuses(frame.display(max_side=VIEW))
+
     def target(self, frames: Iterable[Frame]) -> None:
         """Look at frames of the target, all of them, so that a refusal names every time.
 
@@ -121,16 +131,14 @@ class Guard:
         """
         if self.gate is None:
             return
-        ballot = Ballot()
-        for frame in frames:
-            ballot.add(frame.time_s, self.gate.refuses(frame.display(max_side=VIEW)))
+        ballot = Ballot.of((frame.time_s, self.refuses(frame)) for frame in frames)
         ballot.check(self.recipe.target, self.gate.share)
         self._checked.target = max(self._checked.target, ballot.looked)
 
     def examine(self, frame: Frame, tally: Tally) -> None:
         """Look at a frame of the result, and count it."""
         if self.gate is not None:
-            tally.content.add(frame.time_s, self.gate.refuses(frame.display(max_side=VIEW)))
+            tally.content.add(frame.time_s, self.refuses(frame))
 
     def result(self, tallies: Iterable[Tally], planned: int = 0) -> None:
         """Refuse a result whose frames showed too much; `planned` is how many will have been looked at in the end.
@@ -166,9 +174,10 @@ class Guard:
     def _checked(self) -> ContentCheck:
         """What the report says of the gate; its classifiers are loaded by the time it does."""
         assert self.gate is not None
-        if self.report.content is None:
-            self.report.content = ContentCheck(self.gate.names(), self.gate.threshold, self.gate.share)
-        return self.report.content
+        with self._lock:  # Sources and target are looked at side by side.
+            if self.report.content is None:
+                self.report.content = ContentCheck(self.gate.names(), self.gate.threshold, self.gate.share)
+            return self.report.content
 
     def _consents(self) -> list[FaceRecord]:
         """The records that the recipe names."""

@@ -8,7 +8,7 @@ The threshold lies between those and 1; how much it lets through has not been me
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -107,6 +107,14 @@ class Ballot:
     looked: int = 0
     refused_s: list[float] = field(default_factory=list[float])
     """Their times, in seconds from the start."""
+
+    @classmethod
+    def of(cls, looks: Iterable[tuple[float, bool]]) -> Ballot:
+        """The ballot on frames whose times and verdicts are known."""
+        ballot = cls()
+        for time_s, refused in looks:
+            ballot.add(time_s, refused)
+        return ballot
 
     def add(self, time_s: float, refused: bool) -> None:
         """Count a frame."""

@@ -29,6 +29,7 @@ from typing import Any, Literal, NamedTuple
 from mien.errors import PolicyError
 from mien.models.licence import Profile
 from mien.recipe import Recipe
+from mien.trust.carriers import carrier_of
 from mien.trust.places import POLICY_VARIABLE, policy_file, trust_folder
 
 GATE_THRESHOLD = 0.85
@@ -128,6 +129,29 @@ class Policy:
                 "and name it in 'consent'"
             )
         return replace(recipe, **changes)
+
+    def check_output(self, recipe: Recipe) -> None:
+        """Refuse a kind of file that cannot carry the marks that the policy asks for.
+
+        Raises:
+            PolicyError: it cannot.
+        """
+        carrier = carrier_of(recipe.output)
+        carries = carrier.place is not None and (carrier.watermarked or self.marks != "all")
+        if self.marks is not None and not carries:
+            raise PolicyError(
+                f"{recipe.output} is refused: {carrier.name} cannot carry the marks ({self.marks}) that {self.path} "
+                "asks for; name a JPEG, PNG, WebP, TIFF, MP4 or MOV file"
+            )
+
+    def check_stream(self) -> None:
+        """Refuse streams, whose frames carry no marks, where the policy asks for marks or a label.
+
+        Raises:
+            PolicyError: it does.
+        """
+        if self.marks is not None or self.label is not None:
+            raise PolicyError(f"frames of a stream are refused: they carry no marks, which {self.path} asks for")
 
 
 class _Ranked(NamedTuple):
