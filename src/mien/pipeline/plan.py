@@ -13,6 +13,7 @@ from mien.faces.analyser import MODELS
 from mien.media.animation import AnimationSource
 from mien.media.encoding import Encoding
 from mien.media.probe import Kind, probe
+from mien.media.stills.formats import format_of_suffix
 from mien.models.catalogue import CatalogueEntry, find_model
 from mien.models.families.family import Role
 from mien.models.opening import Wish
@@ -161,6 +162,7 @@ def make_plan(recipe: Recipe) -> Plan:
 def _read_header(recipe: Recipe, enlarged: int) -> _Target:
     found = probe(recipe.target)
     if found.kind == "picture":
+        format_of_suffix(Path(recipe.output).suffix)  # Refuses what cannot be written.
         return _Target(found.kind, found.width, found.height)
     if found.kind == "animation":
         with AnimationSource(recipe.target) as animation:

@@ -11,13 +11,14 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from mien.errors import MienError, UnwritableError
-from mien.service.api.schemas import ProblemBody
+from mien.service.api import schemas
 from mien.service.problems import KINDS, MEDIA_TYPE, Problem
 
 _TITLES = {
     401: "The key is missing, wrong, expired or revoked.",
     403: "The key does not permit it, or policy refuses it.",
     404: "There is no such thing, or it is another tenant's.",
+    408: "Nothing arrived for too long.",
     409: "Not possible in this state, or the first request with this Idempotency-Key is still being answered.",
     410: "The link has expired.",
     413: "Too large.",
@@ -94,4 +95,4 @@ async def _on_http(request: Request, error: Exception) -> JSONResponse:
     return respond(request, Problem(KINDS["malformed_request"], str(error.detail)))
 
 
-PROBLEM_SCHEMA = ProblemBody.model_json_schema()
+PROBLEM_SCHEMA = schemas.Problem.model_json_schema()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -18,6 +19,9 @@ from mien.service.api.envelope import Envelope
 from mien.service.api.front import Front
 from mien.service.bell import Bell
 from mien.service.cleaning import keep_clean
+from mien.service.problems import Problem
+
+_LOG = logging.getLogger(__name__)
 
 _CLEAN_EVERY_S = 300.0
 _DESCRIPTION = """\
@@ -28,6 +32,20 @@ and download the result. Every call needs a key: `Authorization: Bearer mien_...
 
 def make_app(front: Front) -> FastAPI:
     """An application that works with these parts; starting it starts what works beside it."""
+    app = _bare_app()
+    app.state.front = front
+    app.state.stopping = threading.Event()
+    app.add_middleware(Envelope, metrics=front.metrics)
+    answer_problems(app)
+    return app
+
+
+def openapi_document() -> dict[str, Any]:
+    """What the API can do."""
+    return _bare_app().openapi()
+
+
+def _bare_app() -> FastAPI:
     app = FastAPI(
         title="mien",
         version=mien.__version__,
@@ -37,10 +55,6 @@ def make_app(front: Front) -> FastAPI:
         redoc_url=None,
         lifespan=_lifespan,
     )
-    app.state.front = front
-    app.state.stopping = threading.Event()
-    app.add_middleware(Envelope, metrics=front.metrics)
-    answer_problems(app)
     for part in (assets, jobs, events, results, health):
         app.include_router(part.router)
     app.openapi = lambda: _document(app)
@@ -53,7 +67,7 @@ async def _lifespan(app: FastAPI) -> AsyncGenerator[None]:
     stopping: threading.Event = app.state.stopping
     app.state.streams = CapacityLimiter(events.STREAMS)
     tasks: Sequence[Callable[[], Any]] = (
-        front.inspector.warm,
+        lambda: _warm(front),
         lambda: front.postman.run(stopping),
         lambda: keep_clean(front.cleaner, stopping.wait, _CLEAN_EVERY_S),
     )
@@ -65,6 +79,13 @@ async def _lifespan(app: FastAPI) -> AsyncGenerator[None]:
         stopping.set()
     for thread in threads:
         thread.join()
+
+
+def _warm(front: Front) -> None:
+    try:
+        front.inspector.warm()
+    except Problem as problem:
+        _LOG.error("uploads cannot be looked into: %s", problem)
 
 
 def _document(app: FastAPI) -> dict[str, Any]:

@@ -12,11 +12,11 @@ import anyio
 from anyio.to_thread import run_sync
 from fastapi import APIRouter, Header, Query, Request, Response
 
+from mien.service.api import schemas
 from mien.service.api.answers import problems
 from mien.service.api.callers import FrontOf, ReadsAssets, WritesAssets, tenant_of
 from mien.service.api.front import Front
 from mien.service.api.once import KEY_PATTERN, once
-from mien.service.api.schemas import AssetBody, AssetList
 from mien.service.api.shown import show_asset
 from mien.service.keys import ApiKey
 from mien.service.library import Kept, Upload
@@ -43,7 +43,7 @@ _BODY = {
     "",
     status_code=201,
     summary="Upload a picture or video",
-    responses=problems(401, 403, 409, 413, 415),
+    responses=problems(401, 403, 408, 409, 413, 415),
     openapi_extra=_BODY,
 )
 async def upload(
@@ -52,7 +52,7 @@ async def upload(
     key: WritesAssets,
     name: Annotated[str, Query(max_length=200, description="As you call it.")] = "file",
     idempotency_key: Annotated[str | None, Header(pattern=KEY_PATTERN)] = None,
-) -> AssetBody:
+) -> schemas.Asset:
     """The body is the file itself. What it is, is told by its content: the name and the type that is sent do not
     matter. It is looked into before it is kept."""
     length = request.headers.get("content-length", "")
@@ -71,13 +71,15 @@ def list_assets(
     key: ReadsAssets,
     first: Annotated[int, Query(ge=0, le=1_000_000)] = 0,
     count: Annotated[int, Query(ge=1, le=100)] = 50,
-) -> AssetList:
+) -> schemas.AssetList:
     """The tenant's, newest first."""
-    return AssetList(assets=[show_asset(kept) for kept in front.library.all(tenant_of(key), first=first, count=count)])
+    return schemas.AssetList(
+        assets=[show_asset(kept) for kept in front.library.all(tenant_of(key), first=first, count=count)]
+    )
 
 
 @router.get("/{asset}", summary="Show an asset", responses=problems(401, 403, 404))
-def show(front: FrontOf, key: ReadsAssets, asset: str) -> AssetBody:
+def show(front: FrontOf, key: ReadsAssets, asset: str) -> schemas.Asset:
     """What is known of it."""
     return show_asset(front.library.find(tenant_of(key), asset))
 

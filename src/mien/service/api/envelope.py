@@ -59,6 +59,7 @@ class _Exchange:
         self._begun_s = time.perf_counter()
         self._status = 0
         self._received = 0
+        self._is_over = False
         self._is_upload = scope["path"] == _UPLOADS
         self._trace = choose_trace(_header(scope, b"traceparent"))
 
@@ -87,12 +88,17 @@ class _Exchange:
         message = await self._receive()
         if not self._is_upload:
             self._received += len(message.get("body", b""))
-            if self._received > _BODY_BYTES:
+            self._is_over = self._received > _BODY_BYTES
+            if self._is_over:
                 raise TooLarge
         return message
 
     async def _marked_send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
+            if self._is_over:
+                # Whoever read the body took the error for one of its form.
+                self._is_over = False
+                raise TooLarge
             self._status = message["status"]
             present = {name.lower() for name, _ in message.get("headers", [])}
             added = {**SAFE_HEADERS, "Trace-Id": self._trace}

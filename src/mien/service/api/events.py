@@ -26,12 +26,21 @@ _WAIT_S = 2.0
 """How soon a listener notices that the service stops; also how often a sign of life is sent."""
 _ID = r"^[0-9]{1,20}(-[0-9]{1,20})?$"
 
-_EXAMPLE = 'id: 1790000000000-0\nevent: progress\ndata: {"done": 600, "total": 1500, "stage": "swapping"}\n\n'
+_EVENT = {
+    "type": "object",
+    "required": ["id", "event", "data"],
+    "properties": {
+        "id": {"type": "string", "description": "To go on from, as Last-Event-ID."},
+        "event": {"enum": ["state", "progress", "segment", "attempt", "flagged"]},
+        "data": {"type": "string", "contentMediaType": "application/json"},
+    },
+    "example": {"id": "1790000000000-0", "event": "state", "data": '{"state": "running"}'},
+}
 _STREAM = {
     200: {
         "description": "Events `state`, `progress`, `segment`, `attempt` and `flagged`, with JSON as data; the stream "
         "ends after the state that the job ends in.",
-        "content": {"text/event-stream": {"schema": {"type": "string"}, "example": _EXAMPLE}},
+        "content": {"text/event-stream": {"schema": _EVENT}},
     }
 }
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import redis
 from fastapi import APIRouter, Depends, Response
 
+from mien.service.api import schemas
 from mien.service.api.answers import problems
 from mien.service.api.callers import FrontOf, allow
-from mien.service.api.schemas import Ready
 from mien.service.problems import refuse
 
 router = APIRouter(tags=["operation"])
@@ -16,13 +16,13 @@ _METRICS = {200: {"description": "Prometheus' text format.", "content": {"text/p
 
 
 @router.get("/healthz", summary="Whether the process lives")
-async def healthz() -> Ready:
+async def healthz() -> schemas.Status:
     """Asks nobody else."""
-    return Ready(status="ok")
+    return schemas.Status(status="ok")
 
 
 @router.get("/readyz", summary="Whether it can take work", responses=problems())
-def readyz(front: FrontOf) -> Ready:
+def readyz(front: FrontOf) -> schemas.Status:
     """The queue answers, the storage can be read, and uploads can be looked into."""
     try:
         front.state.client.ping()
@@ -30,7 +30,7 @@ def readyz(front: FrontOf) -> Ready:
         refuse("unavailable", "the queue does not answer")
     if not front.inspector.ready:
         refuse("unavailable", "the networks that look into uploads are being loaded", retry_after_s=2)
-    return Ready(status="ok")
+    return schemas.Status(status="ok")
 
 
 @router.get(

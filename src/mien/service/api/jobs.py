@@ -7,11 +7,11 @@ from typing import Annotated
 from fastapi import APIRouter, Header, Query, Request, Response
 
 from mien.service.acceptance import Checked, Wanted
+from mien.service.api import schemas
 from mien.service.api.answers import problems
 from mien.service.api.callers import FrontOf, ReadsJobs, WritesJobs, tenant_of
 from mien.service.api.front import Front
 from mien.service.api.once import KEY_PATTERN, once
-from mien.service.api.schemas import EstimateBody, JobBody, JobList, JobRequest
 from mien.service.api.shown import show_estimate, show_job
 from mien.service.api.tracing import trace_of
 from mien.service.keys import ApiKey
@@ -21,20 +21,20 @@ from mien.service.records import Job, JobId, new_id
 router = APIRouter(prefix="/v1", tags=["jobs"])
 
 
-@router.post("/estimates", summary="Say what a job would take", responses=problems(401, 403, 404, 415))
-def estimate(front: FrontOf, key: WritesJobs, wanted: JobRequest) -> EstimateBody:
+@router.post("/estimates", summary="Say what a job would take", responses=problems(401, 403, 404, 413, 415))
+def estimate(front: FrontOf, key: WritesJobs, wanted: schemas.JobRequest) -> schemas.Estimate:
     """Checks a request as `POST /v1/jobs` does, and does nothing."""
     return show_estimate(front.acceptance.check(key, wanted_of(wanted)).estimate)
 
 
-@router.post("/jobs", status_code=201, summary="Ask for a job", responses=problems(401, 403, 404, 409, 415))
+@router.post("/jobs", status_code=201, summary="Ask for a job", responses=problems(401, 403, 404, 409, 413, 415))
 def create(
     request: Request,
     front: FrontOf,
     key: WritesJobs,
-    wanted: JobRequest,
+    wanted: schemas.JobRequest,
     idempotency_key: Annotated[str | None, Header(pattern=KEY_PATTERN)] = None,
-) -> JobBody:
+) -> schemas.Job:
     """Checked before it is accepted. With an Idempotency-Key, a request that is sent again within 24 hours gives the
     same job."""
     body = wanted.model_dump_json(exclude_unset=True).encode()
@@ -51,21 +51,21 @@ def list_jobs(
     key: ReadsJobs,
     first: Annotated[int, Query(ge=0, le=1_000_000)] = 0,
     count: Annotated[int, Query(ge=1, le=100)] = 50,
-) -> JobList:
+) -> schemas.JobList:
     """The tenant's, newest first."""
     now_s = front.clock()
     jobs = front.state.jobs(tenant_of(key), first=first, count=count)
-    return JobList(jobs=[show_job(job, (), now_s) for job in jobs])
+    return schemas.JobList(jobs=[show_job(job, (), now_s) for job in jobs])
 
 
 @router.get("/jobs/{job}", summary="Show a job", responses=problems(401, 403, 404))
-def show(front: FrontOf, key: ReadsJobs, job: str) -> JobBody:
+def show(front: FrontOf, key: ReadsJobs, job: str) -> schemas.Job:
     """State, progress, segments and flagged frames."""
     return _shown(front, job_of(front, key, job))
 
 
 @router.post("/jobs/{job}/cancel", summary="Cancel a job", responses=problems(401, 403, 404, 409))
-def cancel(front: FrontOf, key: WritesJobs, job: str) -> JobBody:
+def cancel(front: FrontOf, key: WritesJobs, job: str) -> schemas.Job:
     """Whoever works on it stops within a batch. Cancelling twice does no harm."""
     found = job_of(front, key, job)
     if not front.state.cancel(found.id) and job_of(front, key, job).state != "cancelled":
@@ -75,7 +75,7 @@ def cancel(front: FrontOf, key: WritesJobs, job: str) -> JobBody:
 
 
 @router.post("/jobs/{job}/retry", summary="Try a job again", responses=problems(401, 403, 404, 409))
-def retry(front: FrontOf, key: WritesJobs, job: str) -> JobBody:
+def retry(front: FrontOf, key: WritesJobs, job: str) -> schemas.Job:
     """Of a job that failed or was cancelled; it begins anew."""
     found = job_of(front, key, job)
     front.usage.enter(key, found.id, lambda other: _has_ended(front, other))
@@ -98,7 +98,7 @@ def delete(front: FrontOf, key: WritesJobs, job: str) -> Response:
     return Response(status_code=204)
 
 
-def wanted_of(body: JobRequest) -> Wanted:
+def wanted_of(body: schemas.JobRequest) -> Wanted:
     """A request as it is checked; fields that were not sent are left out of the recipe."""
     return Wanted(
         recipe=body.recipe.model_dump(exclude_unset=True),
@@ -121,7 +121,7 @@ def job_of(front: Front, key: ApiKey, name: str) -> Job:
     return job
 
 
-def _make(front: Front, key: ApiKey, wanted: JobRequest, name: str, trace: str) -> Job:
+def _make(front: Front, key: ApiKey, wanted: schemas.JobRequest, name: str, trace: str) -> Job:
     job = JobId(name)
     if (known := front.state.job(job)) is not None:
         return known
@@ -147,5 +147,5 @@ def _has_ended(front: Front, name: str) -> bool:
     return job is None or job.ended
 
 
-def _shown(front: Front, job: Job) -> JobBody:
+def _shown(front: Front, job: Job) -> schemas.Job:
     return show_job(job, front.state.segments(job.id), front.clock())

@@ -9,12 +9,12 @@ from urllib.parse import quote
 from fastapi import APIRouter, Header, Query, Request
 from fastapi.responses import StreamingResponse
 
+from mien.service.api import schemas
 from mien.service.api.answers import problems
 from mien.service.api.callers import FrontOf, ReadsJobs
 from mien.service.api.front import Front
 from mien.service.api.jobs import job_of
 from mien.service.api.ranges import parse_range
-from mien.service.api.schemas import LinkBody, LinkRequest
 from mien.service.previews import preview_key
 from mien.service.problems import refuse
 from mien.service.records import Job, JobId, Result
@@ -25,11 +25,11 @@ router = APIRouter(prefix="/v1", tags=["results"])
 _FILE = {
     200: {
         "description": "The file.",
-        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+        "content": {"*/*": {"schema": {"type": "string", "format": "binary"}}},
     },
     206: {
         "description": "The range of it that was asked for.",
-        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+        "content": {"*/*": {"schema": {"type": "string", "format": "binary"}}},
     },
 }
 _PICTURE = {
@@ -60,7 +60,7 @@ def result(
 @router.post(
     "/jobs/{job}/links", status_code=201, summary="Make a link to the result", responses=problems(401, 403, 404, 409)
 )
-def link(request: Request, front: FrontOf, key: ReadsJobs, job: str, wanted: LinkRequest) -> LinkBody:
+def link(request: Request, front: FrontOf, key: ReadsJobs, job: str, wanted: schemas.LinkRequest) -> schemas.Link:
     """For those who have no key; it opens until it expires or the job is deleted."""
     found = job_of(front, key, job)
     result_of(found)
@@ -69,7 +69,7 @@ def link(request: Request, front: FrontOf, key: ReadsJobs, job: str, wanted: Lin
     base = (front.settings.public_url or str(request.base_url)).rstrip("/")
     signature = sign_link(front.secret, found.id, expires_s)
     url = f"{base}/v1/results/{found.id}?expires={expires_s}&signature={signature}"
-    return LinkBody(url=url, expires_at=expires_s)
+    return schemas.Link(url=url, expires_at=expires_s)
 
 
 @router.get(

@@ -15,11 +15,10 @@ _MOMENT = 1_790_000_000.0
 _SHA256 = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
 
 
-class ProblemBody(BaseModel):
+class Problem(BaseModel):
     """RFC 9457: why a call was not answered as asked, and what to change."""
 
     model_config = ConfigDict(
-        title="Problem",
         extra="allow",
         json_schema_extra={
             "example": {
@@ -40,11 +39,10 @@ class ProblemBody(BaseModel):
     instance: str | None = None
 
 
-class AssetBody(BaseModel):
+class Asset(BaseModel):
     """A file of the tenant, and what looking into it told."""
 
     model_config = ConfigDict(
-        title="Asset",
         json_schema_extra={
             "example": {
                 "id": _ASSET,
@@ -84,7 +82,7 @@ class AssetBody(BaseModel):
 class AssetList(BaseModel):
     """Assets, newest first."""
 
-    assets: list[AssetBody]
+    assets: list[Asset]
 
 
 class JobRequest(BaseModel):
@@ -111,11 +109,10 @@ class JobRequest(BaseModel):
     )
 
 
-class EstimateBody(BaseModel):
+class Estimate(BaseModel):
     """What a job would take, for one face in the picture."""
 
     model_config = ConfigDict(
-        title="Estimate",
         json_schema_extra={
             "example": {
                 "kind": "video",
@@ -152,10 +149,8 @@ class EstimateBody(BaseModel):
     warnings: list[str]
 
 
-class SegmentBody(BaseModel):
+class Segment(BaseModel):
     """An independent part of a video."""
-
-    model_config = ConfigDict(title="Segment")
 
     number: int
     first: int = Field(description="Frame index.")
@@ -165,10 +160,8 @@ class SegmentBody(BaseModel):
     frames_done: int
 
 
-class FlaggedBody(BaseModel):
+class FlaggedFrame(BaseModel):
     """A frame of the result to look at."""
-
-    model_config = ConfigDict(title="FlaggedFrame")
 
     frame: int
     time_s: float
@@ -176,19 +169,15 @@ class FlaggedBody(BaseModel):
     thumbnail: bool = Field(description="Whether `/v1/jobs/{id}/flagged/{frame}` shows it.")
 
 
-class FailureBody(BaseModel):
+class Failure(BaseModel):
     """Why a job failed."""
-
-    model_config = ConfigDict(title="Failure")
 
     kind: str = Field(description="The problem's name, as in `urn:mien:problem:NAME`.")
     message: str
 
 
-class ResultBody(BaseModel):
+class Result(BaseModel):
     """What a finished job gives."""
-
-    model_config = ConfigDict(title="Result")
 
     name: str
     size_bytes: int
@@ -196,11 +185,10 @@ class ResultBody(BaseModel):
     report: dict[str, Any]
 
 
-class JobBody(BaseModel):
+class Job(BaseModel):
     """One job as it is now."""
 
     model_config = ConfigDict(
-        title="Job",
         json_schema_extra={
             "example": {
                 "id": _JOB,
@@ -240,17 +228,17 @@ class JobBody(BaseModel):
     created_at: float = Field(description="Unix time.")
     started_at: float | None
     ended_at: float | None
-    segments: list[SegmentBody]
-    flagged: list[FlaggedBody]
-    error: FailureBody | None
-    result: ResultBody | None
+    segments: list[Segment]
+    flagged: list[FlaggedFrame]
+    error: Failure | None
+    result: Result | None
     cost: float | None = Field(description="So far, in the operator's currency.")
 
 
 class JobList(BaseModel):
     """Jobs, newest first."""
 
-    jobs: list[JobBody]
+    jobs: list[Job]
 
 
 class LinkRequest(BaseModel):
@@ -261,11 +249,10 @@ class LinkRequest(BaseModel):
     valid_s: int | None = Field(default=None, ge=1, le=7 * 86_400, description="Seconds; null = as the operator set.")
 
 
-class LinkBody(BaseModel):
+class Link(BaseModel):
     """Where anyone who has it can fetch the result, without a key."""
 
     model_config = ConfigDict(
-        title="Link",
         json_schema_extra={
             "example": {
                 "url": f"https://mien.example/v1/results/{_JOB}?expires=1790003600&signature={_SHA256}",
@@ -278,7 +265,7 @@ class LinkBody(BaseModel):
     expires_at: float
 
 
-class Ready(BaseModel):
+class Status(BaseModel):
     """Whether the service takes work."""
 
     status: Literal["ok"]

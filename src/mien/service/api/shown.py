@@ -6,24 +6,16 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from mien.service.acceptance import Estimate
-from mien.service.api.schemas import (
-    AssetBody,
-    EstimateBody,
-    FailureBody,
-    FlaggedBody,
-    JobBody,
-    ResultBody,
-    SegmentBody,
-)
+from mien.service.api import schemas
 from mien.service.library import Kept
 from mien.service.problems import kind_of_error
 from mien.service.records import Job, Segment
 
 
-def show_asset(kept: Kept) -> AssetBody:
+def show_asset(kept: Kept) -> schemas.Asset:
     """An asset."""
     asset, facts = kept.asset, kept.facts
-    return AssetBody(
+    return schemas.Asset(
         id=asset.id,
         name=asset.name,
         size_bytes=asset.size_bytes,
@@ -41,16 +33,16 @@ def show_asset(kept: Kept) -> AssetBody:
     )
 
 
-def show_estimate(estimate: Estimate) -> EstimateBody:
+def show_estimate(estimate: Estimate) -> schemas.Estimate:
     """An estimate."""
-    return EstimateBody(**asdict(estimate))
+    return schemas.Estimate(**asdict(estimate))
 
 
-def show_job(job: Job, segments: Sequence[Segment], now_s: float) -> JobBody:
+def show_job(job: Job, segments: Sequence[Segment], now_s: float) -> schemas.Job:
     """A job at a moment."""
     price = job.recipe.get("price_per_hour")
     done = job.state in ("done", "needs_review")
-    return JobBody(
+    return schemas.Job(
         id=job.id,
         state=job.state,
         tier=job.tier,
@@ -67,17 +59,19 @@ def show_job(job: Job, segments: Sequence[Segment], now_s: float) -> JobBody:
         ended_at=job.ended_s,
         segments=[_show_segment(segment) for segment in segments],
         flagged=[
-            FlaggedBody(frame=one.frame, time_s=one.time_s, reason=one.reason, thumbnail=one.thumbnail is not None)
+            schemas.FlaggedFrame(
+                frame=one.frame, time_s=one.time_s, reason=one.reason, thumbnail=one.thumbnail is not None
+            )
             for one in job.flagged
         ],
-        error=FailureBody(kind=kind_of_error(job.error.kind), message=job.error.message) if job.error else None,
+        error=schemas.Failure(kind=kind_of_error(job.error.kind), message=job.error.message) if job.error else None,
         result=_show_result(job),
         cost=None if price is None else job.busy_s / 3600 * price,
     )
 
 
-def _show_segment(segment: Segment) -> SegmentBody:
-    return SegmentBody(
+def _show_segment(segment: Segment) -> schemas.Segment:
+    return schemas.Segment(
         number=segment.number,
         first=segment.first,
         end=segment.end,
@@ -87,10 +81,10 @@ def _show_segment(segment: Segment) -> SegmentBody:
     )
 
 
-def _show_result(job: Job) -> ResultBody | None:
+def _show_result(job: Job) -> schemas.Result | None:
     if job.result is None:
         return None
     result = job.result
-    return ResultBody(
+    return schemas.Result(
         name=result.name, size_bytes=result.size_bytes, media_type=result.media_type, report=dict(result.report)
     )
