@@ -142,8 +142,8 @@ def packets(path: str | Path) -> list[tuple[int, int | None, int | None, bytes]]
 
 
 def job(target: str | Path, output: Path, **options: object) -> Recipe:
-    """The astronaut's face onto `target`."""
-    fields = {"target": str(target), "output": str(output), "sources": [ASTRONAUT]}
+    """The astronaut's face onto `target`, without marks, which are in all of a frame."""
+    fields = {"target": str(target), "output": str(output), "sources": [ASTRONAUT], "marks": "none"}
     return Recipe.from_mapping({**fields, **options})
 
 

@@ -88,7 +88,7 @@ def add_job_arguments(parser: argparse.ArgumentParser) -> None:
     _add(encoding, "--overwrite", action=argparse.BooleanOptionalAction, help="replace an output that exists")
 
     marks = parser.add_argument_group("how the result is marked as made")
-    _add(marks, "--marks", metavar="M", help="none, metadata (signed), or all: the watermark as well (none)")
+    _add(marks, "--marks", metavar="M", help="none, metadata (signed), or all: the watermark as well (all)")
     _add(marks, "--label", metavar="LANGUAGE", help="text that everyone sees in a corner: none, en or zh (none)")
     _add(marks, "--producer", metavar="NAME", help="who answers for the result, in the metadata (mien)")
     _add(marks, "--certificate", metavar="PEM", help="signer's certificate and its issuers (this installation's own)")

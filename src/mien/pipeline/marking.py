@@ -13,6 +13,7 @@ from mien.errors import UnwritableError, VaultError
 from mien.faces.analyser import MODELS
 from mien.media.frame import Frame
 from mien.media.inscription import NOTHING, Inscription
+from mien.media.probe import probe
 from mien.models.catalogue import CatalogueEntry, find_model
 from mien.models.families.family import Role
 from mien.models.store import Located
@@ -21,7 +22,7 @@ from mien.recipe import Recipe
 from mien.report import Marks, Report
 from mien.trust import xmp
 from mien.trust.aigc import KEY, Aigc
-from mien.trust.carriers import Carrier, carrier_of
+from mien.trust.carriers import Carrier, carrier_of, carrier_of_content
 from mien.trust.claim import SYNTHETIC, TRAINED, Claim, UsedModel
 from mien.trust.label import TEXTS, make_label
 from mien.trust.ledger import note_result
@@ -166,8 +167,9 @@ class Marking:
         from mien.trust.credentials import Origin, sign
 
         signer = self._signer or own_signer(self.folder)
-        target = self.recipe.target
-        sign(path, self.carrier.form, Origin(Path(target), carrier_of(target).form), self._claim(), signer)
+        target = Path(self.recipe.target)
+        origin = Origin(target, carrier_of_content(target, probe(target).format).form)
+        sign(path, self.carrier.form, origin, self._claim(), signer)
         self.report.marks.signer, self.report.marks.own_signer = signer.name, signer.own
 
     def _claim(self) -> Claim:

@@ -97,7 +97,7 @@ class Recipe:
     """`auto`, `cpu`, `gpu`, `cuda:0`, `tensorrt:0`, ..."""
     precision: str = "auto"
     """`auto`, `fp32`, `bf16`, `fp16` or `int8`."""
-    marks: Literal["none", "metadata", "all"] = "none"
+    marks: Literal["none", "metadata", "all"] = "all"
     """What says that the result is made: `metadata` (signed), or `all`, the invisible watermark as well."""
     label: Literal["none", "en", "zh"] = "none"
     """Language of a text that everyone sees in a corner."""

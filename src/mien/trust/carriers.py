@@ -56,7 +56,13 @@ def carrier_of(path: str | Path) -> Carrier:
     return _BY_SUFFIX.get(Path(path).suffix.lower(), _OTHER)
 
 
-def carrier_of_format(name: str) -> Carrier:
-    """The kind of a file by what its content is, as `mien.media.probe` names it: of a video, names of its container."""
-    found = (_BY_FORMAT[part] for part in name.upper().split(",") if part in _BY_FORMAT)
-    return next(found, _OTHER)
+def carrier_of_content(path: Path, formats: str) -> Carrier:
+    """The kind of a file by what it is, whatever its name says.
+
+    Args:
+        path: Of the file. Its ending decides between kinds that share a structure, such as MP4 and MOV.
+        formats: What `mien.media.probe` calls it; of a video, several names with commas between.
+    """
+    kinds = [_BY_FORMAT[name] for name in formats.upper().split(",") if name in _BY_FORMAT]
+    named = carrier_of(path)
+    return named if named in kinds else next(iter(reversed(kinds)), _OTHER)

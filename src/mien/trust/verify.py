@@ -12,7 +12,7 @@ from mien.media.description import USER_COMMENT, Description, read_description
 from mien.media.probe import probe
 from mien.trust import aigc, xmp
 from mien.trust.aigc import LABELS, Aigc
-from mien.trust.carriers import Carrier, carrier_of_format
+from mien.trust.carriers import Carrier, carrier_of_content
 from mien.trust.certificates import own_anchor
 from mien.trust.claim import SYNTHETIC, TRAINED
 from mien.trust.credentials import Credentials, read
@@ -66,7 +66,7 @@ def verify(path: Path, folder: Path, anchors: Sequence[bytes] = ()) -> tuple[Fin
     Raises:
         UnreadableError, UnsupportedMediaError: the file cannot be read at all.
     """
-    carrier = carrier_of_format(probe(path).format)
+    carrier = carrier_of_content(path, probe(path).format)
     own = own_anchor(folder)
     credentials = read(path, carrier.form, [*anchors, *([own] if own else [])]) if carrier.signed else None
     look_up = _Ledger(folder).look_up
