@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from mien.service.dispatch import choose
 from mien.service.records import Failure, FlaggedFrame, Job, JobId, Result, TenantId, WorkerId
 from mien.service.serialising import job_from_hash, job_to_hash
 from mien.service.state import Beat, Grant, State, segment_name
@@ -23,18 +22,10 @@ def create(state: State, name: str = "j", tenant: str = ACME, **fields: Any) -> 
     return job.id
 
 
-def take(state: State, lease_s: float = LEASE_S) -> Grant:
-    head = choose(state.heads("batch"))
-    assert head is not None
-    grant = state.claim("batch", head, WORKER, lease_s=lease_s)
-    assert grant is not None
-    return grant
-
-
-def split(state: State, segments: int = 2, *, lease_s: float = LEASE_S) -> list[Grant]:
+def split(place: Place, segments: int = 2, *, lease_s: float = LEASE_S) -> list[Grant]:
     ranges = [(10 * number, 10 * number + 10) for number in range(segments)]
-    assert state.split(take(state), ranges, frames=10 * segments, output={"survey": "s"}, busy_s=1.0)
-    return [take(state, lease_s) for _ in ranges]
+    assert place.state.split(place.take(), ranges, frames=10 * segments, output={"survey": "s"}, busy_s=1.0)
+    return [place.take(lease_s) for _ in ranges]
 
 
 def job(state: State, name: str = "j") -> Job:
@@ -85,7 +76,7 @@ def test_a_task_is_given_to_one_of_many_who_ask_at_once(place: Place) -> None:
 def test_two_segments_that_end_together_bring_one_join(place: Place) -> None:
     for number in range(10):
         create(place.state, f"j{number}")
-        grants, barrier = split(place.state), threading.Barrier(2)
+        grants, barrier = split(place), threading.Barrier(2)
 
         def finish(grant: Grant, barrier: threading.Barrier = barrier) -> None:
             barrier.wait()
@@ -96,7 +87,7 @@ def test_two_segments_that_end_together_bring_one_join(place: Place) -> None:
             thread.start()
         for thread in threads:
             thread.join()
-        join = take(place.state)
+        join = place.take()
         assert join.task == "join"
         assert place.state.heads("batch") == []
         assert place.state.complete(join, RESULT, frames=20, busy_s=1.0)
@@ -108,10 +99,10 @@ def test_two_segments_that_end_together_bring_one_join(place: Place) -> None:
 def test_what_is_said_twice_counts_once(place: Place) -> None:
     """A word whose answer got lost is sent again."""
     create(place.state)
-    first, second = split(place.state)
+    first, second = split(place)
     assert [place.state.made(first, output={}, busy_s=1.0) for _ in range(2)] == [True, True]
     assert place.state.made(second, output={}, busy_s=1.0)
-    join = take(place.state)
+    join = place.take()
     assert [place.state.complete(join, RESULT, frames=20, busy_s=1.0) for _ in range(2)] == [True, True]
     assert job(place.state).busy_s == pytest.approx(4.0)
 
@@ -119,10 +110,10 @@ def test_what_is_said_twice_counts_once(place: Place) -> None:
 def test_a_worker_that_is_late_changes_nothing(place: Place) -> None:
     state = place.state
     create(state)
-    late = split(state, segments=1, lease_s=0.001)[0]
+    late = split(place, segments=1, lease_s=0.001)[0]
     time.sleep(0.002)
     assert state.expire() == 1
-    current = take(state)
+    current = place.take()
     assert current.task == late.task
     assert current.attempt > late.attempt
     assert current.folder != late.folder
@@ -138,7 +129,7 @@ def test_a_worker_that_is_late_changes_nothing(place: Place) -> None:
 def test_a_worker_that_is_lost_counts_as_a_try_until_the_last_one(place: Place) -> None:
     create(place.state, max_attempts=3)
     for _ in range(3):
-        take(place.state, lease_s=0.001)
+        place.take(0.001)
         time.sleep(0.002)
         assert place.state.expire() == 1
     failed = job(place.state)
@@ -151,14 +142,14 @@ def test_a_worker_that_is_lost_counts_as_a_try_until_the_last_one(place: Place) 
 def test_a_try_that_is_handed_back_does_not_count(place: Place) -> None:
     create(place.state, max_attempts=2)
     for _ in range(5):
-        assert place.state.hand_back(take(place.state))
-    assert place.state.fail(take(place.state), TROUBLE, "again", busy_s=1.0) == "waiting"
-    assert place.state.fail(take(place.state), TROUBLE, "again", busy_s=1.0) == "failed"
+        assert place.state.hand_back(place.take())
+    assert place.state.fail(place.take(), TROUBLE, "again", busy_s=1.0) == "waiting"
+    assert place.state.fail(place.take(), TROUBLE, "again", busy_s=1.0) == "failed"
 
 
 def test_progress_is_that_of_tries_that_count(place: Place) -> None:
     create(place.state)
-    first, second = split(place.state)
+    first, second = split(place)
     place.state.beat([Beat(first, 4, "swapping"), Beat(second, 7, "swapping")], lease_s=LEASE_S)
     assert job(place.state).frames_done == 11
     place.state.fail(second, TROUBLE, "again", busy_s=1.0)
@@ -171,7 +162,7 @@ def test_progress_is_that_of_tries_that_count(place: Place) -> None:
 @pytest.mark.parametrize(("how", "is_dead"), [("refused", False), ("dead", True)])
 def test_an_error_that_no_try_mends_ends_the_job_at_once(place: Place, how: Any, is_dead: bool) -> None:
     create(place.state)
-    assert place.state.fail(take(place.state), TROUBLE, how, busy_s=1.0) == "failed"
+    assert place.state.fail(place.take(), TROUBLE, how, busy_s=1.0) == "failed"
     assert job(place.state).error == TROUBLE
     assert bool(place.state.dead()) == is_dead
     assert place.state.heads("batch") == []
@@ -179,18 +170,18 @@ def test_an_error_that_no_try_mends_ends_the_job_at_once(place: Place, how: Any,
 
 def test_a_dead_job_is_tried_anew_from_the_start(place: Place) -> None:
     create(place.state)
-    place.state.fail(take(place.state), TROUBLE, "dead", busy_s=1.0)
+    place.state.fail(place.take(), TROUBLE, "dead", busy_s=1.0)
     assert place.state.retry(JobId("j"))
     assert not place.state.retry(JobId("j"))
     assert place.state.dead() == []
-    grant = take(place.state)
+    grant = place.take()
     assert (grant.task, grant.attempt) == ("start", 2)
     assert (job(place.state).state, job(place.state).error) == ("running", None)
 
 
 def test_a_cancelled_job_leaves_nothing_in_the_queues(place: Place) -> None:
     create(place.state)
-    first, second = split(place.state, segments=3)[:2]
+    first, second = split(place, segments=3)[:2]
     place.state.hand_back(first)
     assert place.state.cancel(JobId("j"))
     assert not place.state.cancel(JobId("j"))
@@ -203,7 +194,7 @@ def test_a_cancelled_job_leaves_nothing_in_the_queues(place: Place) -> None:
 
 def test_a_deleted_job_leaves_only_its_sweeps(place: Place) -> None:
     create(place.state)
-    split(place.state)
+    split(place)
     assert place.state.delete(JobId("j"))
     assert not place.state.delete(JobId("j"))
     kinds = {key.removeprefix("mien:").split(":")[0] for key in place.state.client.scan_iter()}
@@ -225,22 +216,22 @@ def test_a_tenant_with_one_job_does_not_wait_for_anothers_hundred(place: Place) 
     for number in range(100):
         create(place.state, f"many{number}", tenant="many")
     for _ in range(3):
-        take(place.state)
+        place.take()
     create(place.state, "only", tenant="few")
-    order = [take(place.state).job for _ in range(2)]
+    order = [place.take().job for _ in range(2)]
     assert "only" in order
 
 
 def test_who_comes_back_is_owed_nothing(place: Place) -> None:
     create(place.state, "early", tenant="guest")
-    take(place.state)
+    place.take()
     for number in range(20):
         create(place.state, f"many{number}", tenant="many")
     for _ in range(10):
-        take(place.state)
+        place.take()
     for number in range(10):
         create(place.state, f"late{number}", tenant="guest")
-    tenants = [job(place.state, take(place.state).job).tenant for _ in range(6)]
+    tenants = [job(place.state, place.take().job).tenant for _ in range(6)]
     assert sorted(tenants) == ["guest"] * 3 + ["many"] * 3
 
 
@@ -255,7 +246,7 @@ def test_small_pictures_are_taken_together_and_videos_are_not(place: Place) -> N
 
 def test_each_end_of_a_job_brings_a_sweep_now_and_one_when_nobody_can_be_late(place: Place) -> None:
     create(place.state)
-    place.state.fail(take(place.state, lease_s=0.01), TROUBLE, "refused", busy_s=1.0)
+    place.state.fail(place.take(0.01), TROUBLE, "refused", busy_s=1.0)
     due = list(place.state.sweeps())
     assert [job for _, job in due] == ["j"]
     place.state.swept(due[0][0])

@@ -13,9 +13,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from mien.service.dispatch import choose
 from mien.service.folder import FolderStorage
-from mien.service.records import Asset, AssetId, Job, JobId, TenantId, new_id
-from mien.service.state import State
+from mien.service.records import Asset, AssetId, Job, JobId, TenantId, WorkerId, new_id
+from mien.service.state import Grant, State
 from mien.service.valkey import EmbeddedValkey
 
 ACME = TenantId("acme")
@@ -53,6 +54,14 @@ class Place:
         found = self.state.job(job)
         assert found is not None
         return found
+
+    def take(self, lease_s: float = 60.0) -> Grant:
+        """Take what is next, as a worker does."""
+        head = choose(self.state.heads("batch"))
+        assert head is not None
+        grant = self.state.claim("batch", head, WorkerId("w"), lease_s=lease_s)
+        assert grant is not None
+        return grant
 
     def wait(self, jobs: Iterable[JobId], until: Callable[[Job], bool] = lambda job: job.ended) -> list[Job]:
         """Follow the jobs' events until each is as it should be."""

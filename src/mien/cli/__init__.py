@@ -41,6 +41,8 @@ COMMANDS = {
     "worker": "do the jobs of a queue",
     "remote": "let a service do a swap",
     "keys": "make, list and revoke the API keys of a service",
+    "jobs": "list and requeue jobs that failed for good",
+    "rollout": "let a share of the jobs try a new network",
 }
 """Name of each command (also of its module) and what it does."""
 

@@ -6,6 +6,8 @@ import argparse
 import tempfile
 from pathlib import Path
 
+from mien.cli.queue_access import need_service
+
 USAGE = "mien worker --queue URL --storage PLACE [options]"
 DESCRIPTION = """\
 Take jobs from a queue and do them, several side by side with the same networks, until Ctrl-C or SIGTERM: then nothing
@@ -29,6 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Work until a signal comes."""
+    need_service()
     from mien.cli.service_parts import check_positive, open_storage, wait_for_signal
     from mien.service.state import State
     from mien.service.worker import Worker, WorkerSettings

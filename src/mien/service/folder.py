@@ -6,7 +6,9 @@ import errno
 import os
 import secrets
 import shutil
+import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from mien.errors import UnreadableError, UnwritableError, UsageError
@@ -15,6 +17,11 @@ from mien.service.storage import Stored
 _PIECE_BYTES = 1 << 20
 _BESIDE = ".part-"
 """Files that are being written have names with this in front, which are listed to nobody."""
+
+_ABANDONED_S = 3600.0
+"""Nobody writes to a file that has not changed for so long."""
+_TRIES = 1000
+"""Of making a folder and renaming into it before it is gone again: more than anybody can spoil."""
 
 
 class FolderStorage:
@@ -29,6 +36,7 @@ class FolderStorage:
         self.root = Path(root).absolute()
         try:
             self.root.mkdir(parents=True, exist_ok=True)
+            _clear_abandoned(self.root)
         except OSError as error:
             raise UnwritableError(f"the storage {root} cannot be made: {error.strerror}") from error
 
@@ -45,11 +53,10 @@ class FolderStorage:
 
     def put(self, path: Path, key: str) -> None:
         """Store a file; see `Storage`."""
-        target = self.path(key)
-        part = target.with_name(f"{_BESIDE}{secrets.token_hex(8)}")
+        target, part = self.path(key), self.root / f"{_BESIDE}{secrets.token_hex(8)}"
         try:
             _copy(path, part)
-            os.replace(part, target)
+            _rename(part, target)
         except OSError as error:
             raise UnwritableError(f"{key} cannot be stored in {self.root}: {error.strerror}") from error
         finally:
@@ -83,23 +90,37 @@ class FolderStorage:
     def list(self, prefix: str = "") -> Iterator[Stored]:
         """Files by the beginning of their keys; see `Storage`."""
         folder = prefix.rsplit("/", 1)[0] if "/" in prefix else ""
-        for path in sorted((self.root / folder).rglob("*")):
-            key = path.relative_to(self.root).as_posix()
-            if key.startswith(prefix) and not path.name.startswith(_BESIDE) and path.is_file():
-                state = path.stat()
+        paths = (Path(place, name) for place, _, names in os.walk(self.root / folder) for name in names)
+        keys = (path.relative_to(self.root).as_posix() for path in paths if not path.name.startswith(_BESIDE))
+        for key in sorted(key for key in keys if key.startswith(prefix)):
+            with suppress(FileNotFoundError):  # Deleted meanwhile.
+                state = self.path(key).stat()
                 yield Stored(key, state.st_size, state.st_mtime)
 
 
+def _clear_abandoned(root: Path) -> None:
+    """Remove what processes were writing when they were killed."""
+    for part in root.glob(f"{_BESIDE}*"):
+        with suppress(FileNotFoundError):
+            if time.time() - part.stat().st_mtime > _ABANDONED_S:
+                part.unlink()
+
+
 def _copy(source: Path, part: Path) -> None:
-    """Copy so that the bytes are on the disk when it returns; a folder that goes away meanwhile is made again."""
-    for last in (False, True):
-        part.parent.mkdir(parents=True, exist_ok=True)
+    """Copy so that the bytes are on the disk when it returns."""
+    with source.open("rb") as reader, part.open("xb") as writer:
+        shutil.copyfileobj(reader, writer, _PIECE_BYTES)
+        writer.flush()
+        os.fsync(writer.fileno())
+
+
+def _rename(part: Path, target: Path) -> None:
+    """Rename into a folder that others may take away at any moment, because they delete its last file."""
+    for last in (*[False] * _TRIES, True):
         try:
-            with source.open("rb") as reader, part.open("xb") as writer:
-                shutil.copyfileobj(reader, writer, _PIECE_BYTES)
-                writer.flush()
-                os.fsync(writer.fileno())
+            target.parent.mkdir(parents=True, exist_ok=True)
+            os.replace(part, target)
             return
-        except FileNotFoundError:  # Whoever deleted the last file of the folder took it with them.
-            if last or not source.exists():
+        except (FileNotFoundError, FileExistsError):
+            if last:
                 raise

@@ -114,6 +114,7 @@ class _Video:
                 if (segment.first, segment.end) != (grant.first, grant.end):
                     raise JobError("this worker divides the video into other segments than the one that looked at it")
                 work.report.stages |= video.make_segments([segment]).busy_seconds
+                self.desk.show(video.checkpoint.packets_path(segment))
                 made.extend((video.checkpoint.packets_path(segment), video.checkpoint.counts_path(segment)))
 
         report = _run(self.recipe, self.tools, make)

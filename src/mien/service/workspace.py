@@ -12,13 +12,17 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from mien.errors import JobError, UnreadableError, UnwritableError
+from mien.media.glance import first_picture
 from mien.models.lock import try_lock
 from mien.service.folder import FolderStorage
+from mien.service.previews import preview_key
 from mien.service.records import WorkerId
 from mien.service.state import Grant
 from mien.service.storage import Storage
 
 _LOCK = "lock"
+_PREVIEW_PIXELS = 480
+"""Longer side."""
 
 
 class Workspace:
@@ -39,7 +43,7 @@ class Workspace:
         self.storage = storage
         self.folder = root / worker
         self._cache_bytes = cache_bytes
-        self._locks: dict[str, threading.Lock] = {}
+        self._fetching = threading.Lock()
         self._users: dict[Path, int] = {}
         self._lock = threading.Lock()
         try:
@@ -92,8 +96,7 @@ class Workspace:
         path = self.folder / "files" / hashlib.sha256(key.encode()).hexdigest()
         with self._lock:
             self._users[path] = self._users.get(path, 0) + 1
-            lock = self._locks.setdefault(key, threading.Lock())
-        with lock:
+        with self._fetching:  # One after the other: several tries want the same file at the same time.
             if not path.exists():
                 _write(self.storage.read(key), path)
         # When it was used last; the time of change is the same on every worker, as some of what is made depends on it.
@@ -114,6 +117,7 @@ class Workspace:
                 if held > self._cache_bytes and not self._users.get(path):
                     held -= path.stat().st_size
                     path.unlink()
+                    self._users.pop(path, None)
 
 
 class Desk:
@@ -158,6 +162,18 @@ class Desk:
         key = f"{self._grant.folder}{path.name}"
         self._space.storage.put(path, key)
         return key
+
+    def show(self, packets: Path) -> None:
+        """Let those who wait for the job see how a finished segment begins.
+
+        Raises:
+            UnwritableError: no space, no connection.
+        """
+        path = self.folder / "preview.jpg"
+        picture = first_picture(packets).convert("RGB")
+        picture.thumbnail((_PREVIEW_PIXELS, _PREVIEW_PIXELS))
+        picture.save(path)
+        self._space.storage.put(path, preview_key(self._grant.job))
 
     def leave(self) -> None:
         """Give back what was borrowed."""
