@@ -13,7 +13,8 @@ from mien.quality.metrics import eye_distance, face_mask, opening, psnr
 from support.animate import Actor, Clip, Light, Motion, Occluder, Scene, beep, constant, pulses, ramp, wave, write_clip
 from support.people import NAMES, analyser, still
 from support.props import hand, studio
-from support.puppet import OVAL
+from support.puppet import EYES, OVAL
+from support.render import polygon_mask
 from support.scenes import changing_light, covered, crossing, talking_head
 
 WIDTH, HEIGHT = 320, 240
@@ -101,15 +102,29 @@ def test_the_networks_see_eyes_and_mouth_move(name):
     truth = [frame.faces[0].landmarks for frame in clip]
     found = [analyser().landmarks(frame.picture, [frame.faces[0].landmarks])[0].landmarks for frame in clip]
     said, seen = opening(np.stack(truth)), opening(np.stack(found))
-    assert np.corrcoef(said.eyes.mean(1), seen.eyes.mean(1))[0, 1] > 0.8
-    # The network's reading flattens where the mouth is wide open: .91 to .99, by person and size.
-    assert np.corrcoef(said.mouth, seen.mouth)[0, 1] > 0.9
+    assert np.corrcoef(said.eyes.mean(1), seen.eyes.mean(1))[0, 1] > 0.93
+    assert np.corrcoef(said.mouth, seen.mouth)[0, 1] > 0.95
 
 
 def test_an_open_mouth_is_dark_inside():
     frame = Clip(scene(motion={"mouth": 0.8}))[0]
     x, y = frame.faces[0].landmarks[[13, 14], :2].mean(0).astype(int)
     assert frame.picture[y, x].max() < 110
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_lids_slide_over_the_eyes(name):
+    # A squeezed eye, which is none, has .4 to .87; the shadow of the lids and lashes leaves .89 or more.
+    awake, half = (
+        Clip(Scene(width=640, height=480, actors=(Actor(still(name), Motion(blink=constant(blink)), 0.6),), frames=1))[
+            0
+        ]
+        for blink in (0.0, 0.5)
+    )
+    for outline in EYES:
+        seen = polygon_mask(half.faces[0].landmarks[outline, :2].astype(float), (640, 480)) > 0.99
+        one, other = (frame.picture[seen].mean(1) for frame in (awake, half))
+        assert np.corrcoef(one, other)[0, 1] > 0.87
 
 
 def test_an_occluder_changes_what_its_mask_covers_and_nothing_else():
@@ -184,9 +199,15 @@ def test_changing_light_changes_the_brightness():
 
 
 def test_a_backdrop_pans_under_the_people():
+    shift = 32
     room = studio(WIDTH, HEIGHT)
-    still_room, panned = (Clip(scene(backdrop=room, pan=constant(pan)))[0].picture for pan in (0.0, 32 / WIDTH))
-    assert (still_room[:40, :40] == panned[:40, 32:72]).all()
+    still_room, panned = (Clip(scene(backdrop=room, pan=constant(pan)))[0].picture for pan in (0.0, shift / WIDTH))
+    # Where two plain backdrops are seen as they are, nobody stands before them.
+    green = np.full_like(MAGENTA, (0, 255, 0))
+    free = np.all([(Clip(scene(backdrop=plain))[0].picture == plain).all(2) for plain in (MAGENTA, green)], axis=0)
+    both = free[:, :-shift] & free[:, shift:]
+    assert both.mean() > 0.2
+    assert (still_room[:, :-shift][both] == panned[:, shift:][both]).all()
 
 
 def test_noise_is_new_in_each_frame_and_repeatable():

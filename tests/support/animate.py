@@ -17,7 +17,7 @@ import bisect
 import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from mien.faces.face import Pose
 from support import render
-from support.puppet import INNER_LIPS, OVAL, Array, Expression, Puppet, angles, rotation
+from support.puppet import EYES, INNER_LIPS, OVAL, Array, Expression, Puppet, angles, rotation
 from support.render import Placement
 
 Curve = Callable[[float], float]
@@ -260,14 +260,24 @@ class Scene:
         expression = Expression(motion.blink(t), motion.mouth(t), motion.smile(t))
         shift = np.array([motion.sway(t), motion.bob(t)])
         target = place.to_frame(puppet.pose(expression, motion.turn(t), shift))
-        step = max(1, round(puppet.face_width * place.scale / 200))
-        lookup = render.mesh_map(place, puppet.vertices[:, :2], target, puppet.triangles, self.size, step)
-        drawn = cv2.remap(puppet.picture, lookup, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+        drawn = self._remap(puppet, place, target)
         body = cv2.cvtColor(drawn, cv2.COLOR_RGBA2RGB)
+        if expression.blink > 0:
+            # Lids slide over eyeballs, which stay as they are.
+            awake = place.to_frame(puppet.pose(replace(expression, blink=0.0), motion.turn(t), shift))
+            eyes = cv2.cvtColor(self._remap(puppet, place, awake), cv2.COLOR_RGBA2RGB)
+            for outline in EYES:
+                render.look_through(body, eyes, target[outline, :2], expression.blink)
         if expression.mouth > 0:
             lips, moved = puppet.vertices[INNER_LIPS, :2], target[INNER_LIPS, :2]
             render.open_mouth(body, puppet.picture, lips, moved, expression.mouth)
         return body, _Layer(actor, target, cv2.extractChannel(drawn, 3).astype(np.float32) / 255)
+
+    def _remap(self, puppet: Puppet, place: Placement, target: Array) -> Pixels:
+        """The puppet's picture with its vertices at `target`, RGB and coverage."""
+        step = max(1, round(puppet.face_width * place.scale / 200))
+        lookup = render.mesh_map(place, puppet.vertices[:, :2], target, puppet.triangles, self.size, step)
+        return cv2.remap(puppet.picture, lookup, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
 
     def _faces(self, layers: Sequence[_Layer], mask: NDArray[np.float32] | None, t: float) -> tuple[FaceTruth, ...]:
         """The truth about each layer's face, knowing what nearer actors and the occluder cover."""

@@ -31,6 +31,11 @@ MOUTH_CORNERS = np.array([61, 291, 78, 308])
 UPPER_LIDS = np.array([246, 161, 160, 159, 158, 157, 173, 466, 388, 387, 386, 385, 384, 398])
 LOWER_LIDS = np.array([7, 163, 144, 145, 153, 154, 155, 249, 390, 373, 374, 380, 381, 382])
 """The lid points below `UPPER_LIDS`, one for one."""
+EYES = np.array([
+    [33, 246, 161, 160, 159, 158, 157, 173, 133, 155, 154, 153, 145, 144, 163, 7],
+    [362, 398, 384, 385, 386, 387, 388, 466, 263, 249, 390, 373, 374, 380, 381, 382],
+])  # fmt: skip
+"""Outlines of what is to be seen of the eyeballs."""
 UPPER_CREASES = np.array([247, 30, 29, 27, 28, 56, 190, 467, 260, 259, 257, 258, 286, 414])
 """The next row above `UPPER_LIDS`, one for one."""
 EARS = np.array([234, 454])
@@ -209,6 +214,10 @@ class _Anatomy:
     smile: Array
 
 
+_CORNERS_SINK = 0.2
+"""Of what the middle of the lower lip does."""
+
+
 @cache
 def _anatomy() -> _Anatomy:
     face = canonical_face()
@@ -217,9 +226,11 @@ def _anatomy() -> _Anatomy:
 
     below = _smooth((face[:, 1] - lip_line) / (face[17, 1] - lip_line))
     jaw = below * (1 - 0.55 * _smooth(np.abs(face[:, 0]) / np.abs(face[:, 0]).max()))
+    # An opened mouth is round below, and its corners sink a little.
+    aside = np.minimum(np.abs(face[:, 0] / face[291, 0]), 1)
     jaw[UPPER_LIP] = 0
-    jaw[LOWER_LIP] = np.maximum(jaw[LOWER_LIP], 1 - 0.6 * np.abs(face[LOWER_LIP, 0] / face[291, 0]) ** 3)
-    jaw[MOUTH_CORNERS] = 0.35
+    jaw[LOWER_LIP] = (_CORNERS_SINK + (1 - _CORNERS_SINK) * np.sqrt(1 - aside**1.5))[LOWER_LIP]
+    jaw[MOUTH_CORNERS] = _CORNERS_SINK
     opening = jaw[:, None] * np.array([0, 0.5, 0.12]) * width
 
     smile = np.zeros((468, 3))

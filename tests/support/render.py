@@ -120,7 +120,7 @@ def grain(frame: NDArray[np.uint8], sigma: float, seed: int) -> NDArray[np.uint8
 def open_mouth(
     frame: NDArray[np.uint8], picture: NDArray[np.uint8], source: Array, target: Array, amount: float
 ) -> None:
-    """Paint the inside of an opened mouth into `frame`: the teeth the picture shows, and the dark behind them.
+    """Paint the inside of an opened mouth into `frame`: the teeth the picture shows, the tongue, the dark behind.
 
     Args:
         frame: (height, width, 3), changed in place.
@@ -129,25 +129,74 @@ def open_mouth(
         target: (20, 2) the same in the frame.
         amount: 0..1 how far the mouth is opened; the painting fades in until .15.
     """
-    corner, other, upper = 0, 10, 5
     left, top = np.maximum(np.floor(target.min(0)).astype(int) - 2, 0)
     right, bottom = np.minimum(np.ceil(target.max(0)).astype(int) + 2, [frame.shape[1], frame.shape[0]])
     if right <= left or bottom <= top:
         return
     size = (int(right - left), int(bottom - top))
-    to_window = target - [left, top]
+    lips = target - [left, top]
 
     # The teeth go with the upper lip: a similarity given by the corners, shifted to the lip's middle.
-    across, wide = target[other] - target[corner], source[other] - source[corner]
+    across, wide = lips[_OTHER] - lips[_CORNER], source[_OTHER] - source[_CORNER]
     ratio = complex(*across) / complex(*wide)
     turn = np.array([[ratio.real, -ratio.imag], [ratio.imag, ratio.real]])
-    matrix = np.column_stack([turn, to_window[upper] - turn @ source[upper]])
+    matrix = np.column_stack([turn, lips[_UPPER] - turn @ source[_UPPER]])
     teeth = cv2.warpAffine(picture, matrix, size, flags=cv2.INTER_LINEAR)[..., :3]
     shown = cv2.GaussianBlur(polygon_mask(source @ turn.T + matrix[:, 2], size), (0, 0), 0.8)
+    inside = teeth * shown[..., None] + _throat(lips, size) * (1 - shown[..., None])
 
-    depth = np.linspace(0, 1, size[1], dtype=np.float32)[:, None, None]
-    throat = np.array([38, 12, 12], np.float32) * (1 - depth) + np.array([96, 42, 42], np.float32) * depth
-    inside = teeth * shown[..., None] + throat * (1 - shown[..., None])
-    mask = cv2.GaussianBlur(polygon_mask(to_window, size), (0, 0), 0.7) * min(amount / 0.15, 1)
+    hole = polygon_mask(lips, size)
+    # Lips shade what lies behind their edge.
+    shade = cv2.GaussianBlur(hole, (0, 0), max(0.03 * np.linalg.norm(across), 0.6))
+    inside *= np.clip(0.35 + 0.9 * shade, 0, 1)[..., None]
+    mask = cv2.GaussianBlur(hole, (0, 0), 0.7) * min(amount / 0.15, 1)
     window = frame[top:bottom, left:right]
     window[:] = over(window, inside.astype(np.uint8), mask)
+
+
+def look_through(frame: NDArray[np.uint8], eyes: NDArray[np.uint8], lids: Array, blink: float) -> None:
+    """Show what lies behind half closed lids, in their shadow and through their lashes.
+
+    Args:
+        frame: (height, width, 3), changed in place.
+        eyes: the same with eyes as open as in the still.
+        lids: (16, 2) outline of what is to be seen of an eyeball.
+        blink: 0..1; the painting fades in until .15.
+    """
+    height, width = frame.shape[:2]
+    left, top = np.maximum(np.floor(lids.min(0)).astype(int) - 3, 0)
+    right, bottom = np.minimum(np.ceil(lids.max(0)).astype(int) + 3, [width, height])
+    if right <= left or bottom <= top:
+        return
+    hole = polygon_mask(lids - [left, top], (int(right - left), int(bottom - top)))
+    lashes = cv2.GaussianBlur(hole, (0, 0), max(_LASHES * float(np.ptp(lids[:, 0])), 0.6))
+    fade = min(blink / 0.15, 1)
+    light = 1 - fade * (1 - np.clip(_LASH_LIGHT + 1.1 * (lashes - 0.3), _LASH_LIGHT, 1))
+    window = frame[top:bottom, left:right]
+    shown = (eyes[top:bottom, left:right] * light[..., None] ** _LASH_TINT).astype(np.uint8)
+    window[:] = over(window, shown, hole * fade)
+
+
+_LASHES, _LASH_LIGHT = 0.06, 0.25
+"""Length of the lashes as a share of the eye's width, and what shines through them."""
+_LASH_TINT = np.array([0.9, 1.05, 1.2], np.float32)
+"""They are brown."""
+
+_CORNER, _UPPER, _OTHER, _LOWER = 0, 5, 10, 15
+"""Points of the inner lips: a corner, the middle of the upper lip, the other corner, the middle of the lower lip."""
+_DARK, _TONGUE = np.array([26, 9, 9], np.float32), np.array([156, 84, 80], np.float32)
+
+
+def _throat(lips: Array, size: tuple[int, int]) -> NDArray[np.float32]:
+    """The dark of a mouth (height, width, 3) with the tongue lying on the lower lip, lit from above."""
+    middle, half = (lips[_CORNER] + lips[_OTHER]) / 2, (lips[_OTHER] - lips[_CORNER]) / 2
+    along = half / np.linalg.norm(half)
+    down = np.array([-along[1], along[0]])
+    gap = max(float((lips[_LOWER] - lips[_UPPER]) @ down), 1.0)
+    y, x = np.mgrid[: size[1], : size[0]] + 0.5
+    aside = ((x - middle[0]) * along[0] + (y - middle[1]) * along[1]) / np.linalg.norm(half)
+    depth = ((x - lips[_UPPER, 0]) * down[0] + (y - lips[_UPPER, 1]) * down[1]) / gap
+    hill = np.clip(1.6 - (aside / 0.62) ** 2 - ((depth - 1.08) / 0.42) ** 2, 0, 1)
+    tongue = (hill**2 * (3 - 2 * hill)).astype(np.float32)[..., None]
+    light = np.clip(0.44 + 0.45 * depth, 0.4, 1).astype(np.float32)[..., None]
+    return _DARK * (1 - tongue) + _TONGUE * light * tongue
