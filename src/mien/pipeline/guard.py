@@ -7,6 +7,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+import numpy as np
+from numpy.typing import NDArray
+
 from mien.errors import ConsentError, ContentRefused, PolicyError, UnwritableError, UsageError
 from mien.faces.people import People
 from mien.media.frame import Frame
@@ -22,6 +25,8 @@ from mien.trust.policy import Policy
 from mien.trust.records import FaceRecord
 from mien.trust.vault import Vault, open_vault
 
+Look = tuple[float, bool]
+"""Time of a frame in seconds, and whether the gate refuses it."""
 Permit = Callable[[], None]
 """Asked before each segment and before the result is written; raises to stop the job."""
 
@@ -115,30 +120,42 @@ class Guard:
             check_faces(self._faces, records)
         check_barred([face for face in self._faces if face is not None], self._store.barred(), "source")
 
-    def refuses(self, frame: Frame) -> bool:
-        """Whether the gate refuses a frame.
+    def view(self, frame: Frame) -> NDArray[np.uint8]:
+        """What the gate is shown of a frame."""
+        return frame.display(max_side=VIEW)
+
+    def look(self, time_s: float, view: NDArray[np.uint8]) -> Look:
+        """Whether the gate refuses a view of a frame.
 
         Raises:
             ContentRefused: it cannot be looked at.
         """
-        return self.gate is not None and self.gate.refuses(frame.display(max_side=VIEW))
+        return time_s, self.gate is not None and self.gate.refuses(view)
 
-    def target(self, frames: Iterable[Frame]) -> None:
-        """Look at frames of the target, all of them, so that a refusal names every time.
+    def target(self, looks: Iterable[Look]) -> None:
+        """Refuse a target of which too many frames are; all are looked at, so that a refusal names every time.
 
         Raises:
             ContentRefused: it is refused, or cannot be looked at.
         """
         if self.gate is None:
             return
-        ballot = Ballot.of((frame.time_s, self.refuses(frame)) for frame in frames)
+        ballot = Ballot.of(looks)
         ballot.check(self.recipe.target, self.gate.share)
         self._checked.target = max(self._checked.target, ballot.looked)
+
+    def target_frames(self, frames: Iterable[Frame]) -> None:
+        """As `target`, of frames that have not been looked at.
+
+        Raises:
+            ContentRefused: it is refused, or cannot be looked at.
+        """
+        self.target(self.look(frame.time_s, self.view(frame)) for frame in frames)
 
     def examine(self, frame: Frame, tally: Tally) -> None:
         """Look at a frame of the result, and count it."""
         if self.gate is not None:
-            tally.content.add(frame.time_s, self.refuses(frame))
+            tally.content.add(*self.look(frame.time_s, self.view(frame)))
 
     def result(self, tallies: Iterable[Tally], planned: int = 0) -> None:
         """Refuse a result whose frames showed too much; `planned` is how many will have been looked at in the end.

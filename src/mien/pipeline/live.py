@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from mien.errors import PolicyError
 from mien.media.arrays import ArrayFrame
 from mien.media.profiles import space_of
-from mien.pipeline.guard import Guard
+from mien.pipeline.guard import Guard, Look
 from mien.pipeline.scene import Scene
 from mien.trust.gate import Ballot
 
@@ -31,7 +31,7 @@ class LiveScene:
         """
         self._scene = scene
         self._guard = guard
-        self._looks: deque[tuple[float, bool]] = deque(maxlen=_LOOKS_KEPT)
+        self._looks: deque[Look] = deque(maxlen=_LOOKS_KEPT)
         self._refusal: PolicyError | None = None
         self._colours = space_of("rgb", 255, None)
         self._index = 0
@@ -57,7 +57,7 @@ class LiveScene:
             return
         try:
             self._guard.permit()
-            self._looks.append((frame.time_s, self._guard.refuses(frame)))
+            self._looks.append(self._guard.look(frame.time_s, self._guard.view(frame)))
             Ballot.of(self._looks).check("the stream", self._guard.policy.gate_share)
         except PolicyError as refusal:
             self._refusal = refusal

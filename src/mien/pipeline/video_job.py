@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,9 +14,10 @@ import numpy as np
 import mien
 from mien.engine.memory import trim_heap
 from mien.errors import Interrupted, NoFaceError, PolicyError, UnwritableError
-from mien.faces.people import People, Sample, tell_apart
+from mien.faces.people import People, tell_apart
 from mien.faces.track import Tracker
 from mien.media.encoding import Encoding, choose_encoding
+from mien.media.frame import Frame
 from mien.media.segments import SegmentWriter, join, usable
 from mien.media.timing import Segment
 from mien.media.video import VideoSource
@@ -68,10 +69,9 @@ def prepared(
         with job.stage("open", "opening"):
             source = open_target(job.recipe)
             encoding = encoding_for(job.recipe, source, job.networks.enlargement)
-        watching_it = watching(job.guard, source) if watched else nullcontext(Watch(()))
-        with source, checkpoint_for(encoding) as checkpoint, watching_it as watch:
+        with source, checkpoint_for(encoding) as checkpoint, watching(job.guard, source, watched) as watch:
             with job.stage("survey", "looking who is there"):
-                people, role_of = _cast(job, source, checkpoint)
+                people, role_of = _cast(job, source, checkpoint, watch)
             building.result()
             watch.first()
             trim_heap()  # What the preparation has freed is of no use to frames and encoder.
@@ -128,22 +128,22 @@ def _kept(checkpoint: Checkpoint) -> str:
     return "stopped; no part was finished, so nothing is kept"
 
 
-def _cast(job: Job, source: VideoSource, checkpoint: Checkpoint) -> tuple[People, RoleOf]:
+def _cast(job: Job, source: VideoSource, checkpoint: Checkpoint, watch: Watch) -> tuple[People, RoleOf]:
     """Who is in the target and who of them is replaced. A run that resumes goes by what the first one saw."""
     path, vault = checkpoint.survey_path, job.guard.vault
     if not path.exists():
-        samples = _survey(job, source, LOOKS)
+        samples = survey_frames(watch.through(_frames(job, source, LOOKS)), job.workshop.analyser)
         try:
             job.cast(tell_apart(samples))
         except NoFaceError:
-            samples = _survey(job, source, THOROUGH_LOOKS)
+            samples = survey_frames(_frames(job, source, THOROUGH_LOOKS), job.workshop.analyser)
         save_samples(samples, path, vault)
     people = tell_apart(load_samples(path, vault))
     return people, job.cast_or_leave(people)
 
 
-def _survey(job: Job, source: VideoSource, looks: int) -> list[Sample]:
-    return survey_frames(job.unless_cancelled(frames_to_look_at(source, looks)), job.workshop.analyser)
+def _frames(job: Job, source: VideoSource, looks: int) -> Iterator[Frame]:
+    return job.unless_cancelled(frames_to_look_at(source, looks))
 
 
 @dataclass(frozen=True, slots=True)

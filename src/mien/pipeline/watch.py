@@ -1,39 +1,54 @@
-"""The content gate's look at a target video, on the side: a few frames before any work, the rest meanwhile."""
+"""The content gate's look at a target video: what the survey sees before any work, then a frame a second meanwhile."""
 
 from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from mien.media.frame import Frame
 from mien.media.video import VideoSource
-from mien.pipeline.guard import Guard
-from mien.pipeline.survey import frames_to_look_at
-
-FIRST_LOOKS = 12
-"""Frames, spread over the whole, that are looked at before the first one is edited; of a longer video one a second
-follows."""
+from mien.pipeline.guard import Guard, Look
+from mien.pipeline.survey import LOOKS, frames_to_look_at
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Watch:
-    """The looks at one target."""
+    """The looks at one target, on a thread of their own."""
 
-    looks: Sequence[Future[None]]
-    """A few over the whole, then all."""
+    guard: Guard
+    source: VideoSource
+    pool: ThreadPoolExecutor
+    idle: bool
+    """Whether nothing is to be looked at."""
+    stopped: threading.Event = field(default_factory=threading.Event)
+    _seen: list[Future[Look]] = field(default_factory=list[Future[Look]])
+    """Of frames that somebody else decoded."""
+    _rest: Future[None] | None = None
+
+    def through(self, frames: Iterator[Frame]) -> Iterator[Frame]:
+        """The same frames, looked at on the side."""
+        for frame in frames:
+            if not self.idle:
+                self._seen.append(self.pool.submit(self.guard.look, frame.time_s, self.guard.view(frame)))
+            yield frame
 
     def first(self) -> None:
-        """Wait for the looks before any work.
+        """Wait for the looks before any work; the others begin.
 
         Raises:
             ContentRefused: the target is refused, or cannot be looked at.
         """
-        for look in self.looks[:1]:
-            look.result()
+        if self.idle:
+            return
+        seconds = math.ceil(self.source.info.duration_s)
+        looks = [look.result() for look in self._seen]
+        self.guard.target(looks or self._looks(min(max(seconds, 1), LOOKS)))
+        if seconds > LOOKS:
+            self._rest = self.pool.submit(lambda: self.guard.target(self._looks(seconds)))
 
     def check(self) -> None:
         """Stop the job if the target has turned out to be one that is refused.
@@ -41,9 +56,8 @@ class Watch:
         Raises:
             ContentRefused: it has.
         """
-        for look in self.looks:
-            if look.done():
-                look.result()
+        if self._rest is not None and self._rest.done():
+            self._rest.result()
 
     def finish(self) -> None:
         """Wait for all looks.
@@ -51,32 +65,30 @@ class Watch:
         Raises:
             ContentRefused: the target is refused, or cannot be looked at.
         """
-        for look in self.looks:
-            look.result()
+        if self._rest is not None:
+            self._rest.result()
+
+    def _looks(self, count: int) -> Iterator[Look]:
+        """Frames spread over the target, until nobody waits for them any more."""
+        for frame in frames_to_look_at(self.source, count):
+            if self.stopped.is_set():
+                return
+            yield self.guard.look(frame.time_s, self.guard.view(frame))
 
 
 @contextmanager
-def watching(guard: Guard, source: VideoSource) -> Generator[Watch]:
-    """Begin to look at a target; whatever is not done when this is left is given up."""
-    if guard.gate is None:
-        yield Watch(())
-        return
-    seconds = max(math.ceil(source.info.duration_s), 1)
-    stopped = threading.Event()
+def watching(guard: Guard, source: VideoSource, watched: bool = True) -> Generator[Watch]:
+    """Watch a target; whatever has not been looked at when this is left is given up.
 
-    def look(frames: int) -> None:
-        guard.target(_until(stopped, frames_to_look_at(source, frames)))
-
+    Args:
+        guard: Of the job.
+        source: The target.
+        watched: Look at it at all, if the gate is on.
+    """
     with ThreadPoolExecutor(1, "mien-gate") as pool:
+        watch = Watch(guard, source, pool, idle=guard.gate is None or not watched)
         try:
-            counts = [min(seconds, FIRST_LOOKS), *([seconds] if seconds > FIRST_LOOKS else [])]
-            yield Watch([pool.submit(look, count) for count in counts])
+            yield watch
         finally:
-            stopped.set()
-
-
-def _until(stopped: threading.Event, frames: Iterator[Frame]) -> Iterator[Frame]:
-    for frame in frames:
-        if stopped.is_set():
-            return
-        yield frame
+            watch.stopped.set()
+            pool.shutdown(cancel_futures=True)

@@ -45,7 +45,7 @@ def run_picture(job: Job) -> None:
     _warn_of_video_fields(job)
     with job.stage("read", "reading"):
         picture = read_picture(job.recipe.target)
-        job.guard.target([picture])
+        job.guard.target_frames([picture])
         job.build_roles()
     with job.stage("find", "finding faces"):
         samples = survey_frames([picture], job.workshop.analyser)
@@ -73,7 +73,7 @@ def run_animation(job: Job) -> None:
         with job.stage("sources", "reading"):
             job.build_roles()
         with job.stage("survey", "looking who is there"):
-            job.guard.target(_spread_frames(source, max(math.ceil(info.duration_s), LOOKS)))
+            job.guard.target_frames(_spread_frames(source, max(math.ceil(info.duration_s), LOOKS)))
             people = tell_apart(survey_frames(_spread_frames(source, LOOKS), job.workshop.analyser))
         tracker = Tracker(job.workshop.analyser, people)
         rate = info.frame_count / info.duration_s if info.duration_s else 10.0
