@@ -193,7 +193,7 @@ class Client:
                             file.seek(0)
                             file.truncate()
                             tag, size = response.headers["etag"], int(response.headers["content-length"])
-                        for piece in response.iter_bytes(_PIECE_BYTES):
+                        for piece in response.iter_bytes():
                             file.write(piece)
                 except ConnectionError as error:
                     lost = 0 if file.tell() > before else lost + 1

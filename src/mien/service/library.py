@@ -230,9 +230,9 @@ def check_sources(groups: Sequence[Sequence[Kept]]) -> None:
         if any(kept.facts.kind != "picture" for kept in group):
             names = ", ".join(kept.asset.id for kept in group if kept.facts.kind != "picture")
             refuse("unsupported_media", f"a source is a picture, but {names} is not one", field="sources")
-        names = ", ".join(kept.asset.id for kept in group)
         if not any(kept.facts.faces for kept in group):
-            refuse("no_face", f"{names}: no source picture shows a face: give one with a face", field="sources")
+            faceless = "; ".join(f"{kept.asset.id} shows no face" for kept in group)
+            refuse("no_face", f"no usable source picture: {faceless}", field="sources")
         if all(not kept.facts.faces or kept.facts.unfit for kept in group):
             reasons = "; ".join(f"{kept.asset.id}: {kept.facts.unfit or 'no face'}" for kept in group)
             refuse("unfit_source", f"no usable source picture: {reasons}", field="sources")

@@ -9,6 +9,8 @@ from mien.service.keys import Limits
 from mien.service.problems import refuse
 
 _DAY_S = 86_400
+SLACK_S = 1e-5
+"""Moments are kept to a microsecond, and sums of fractions differ from their products by rounding."""
 PICTURE_S = 1.0
 """What a picture counts as against the minutes of a day."""
 
@@ -39,10 +41,9 @@ def take_turn(next_free_s: float, now_s: float, limits: Limits) -> Turn:
     cost_s = 60.0 / limits.requests_per_minute
     due_s = max(next_free_s, now_s) + cost_s
     wait_s = due_s - now_s - limits.burst * cost_s
-    # Sums of fractions of seconds differ from their products by rounding.
-    if wait_s > 1e-6:
+    if wait_s > SLACK_S:
         return Turn(False, next_free_s, wait_s, 0)
-    return Turn(True, due_s, 0.0, int((limits.burst * cost_s - (due_s - now_s)) / cost_s + 1e-6))
+    return Turn(True, due_s, 0.0, max(int((SLACK_S - wait_s) / cost_s), 0))
 
 
 def day_of(now_s: float) -> int:

@@ -95,7 +95,9 @@ def _read(client: Any, bucket: str, key: str, first: int, size: int | None) -> I
                 first += len(piece)
                 yield piece
             return
-        except MediaError:
+        except MediaError as error:
+            if _is_past_the_end(error.__cause__):
+                return
             raise
         except Exception as error:
             # The library's own tries end where the body begins.
@@ -108,14 +110,17 @@ def _pieces(client: Any, bucket: str, key: str, first: int, end: int | None) -> 
     span = {} if first == 0 and end is None else {"Range": f"bytes={first}-{'' if end is None else end - 1}"}
     with _reading(key):
         answer = client.get_object(Bucket=bucket, Key=key, **span)
-    if end is None:
-        end = first + int(answer["ContentLength"])
+    left = int(answer["ContentLength"])
     with answer["Body"] as body:
         while piece := body.read(_PIECE_BYTES):
-            first += len(piece)
+            left -= len(piece)
             yield piece
-    if first < end:
-        raise ConnectionError(f"the connection ended {end - first} bytes early")
+    if left:
+        raise ConnectionError(f"the connection ended {left} bytes early")
+
+
+def _is_past_the_end(error: BaseException | None) -> bool:
+    return getattr(error, "response", {}).get("Error", {}).get("Code") == "InvalidRange"
 
 
 _lock = threading.Lock()

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from mien.service.state import State
 
 _TAKE_TURN = """
-local cost, burst, now = 60 / tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local cost, burst, now, slack = 60 / tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local next_free = tonumber(redis.call('GET', KEYS[1]) or '0')
 local due = math.max(next_free, now) + cost
 local wait = due - now - burst * cost
-if wait > 1e-6 then return {0, tostring(next_free), tostring(wait), 0} end
+if wait > slack then return {0, tostring(next_free), tostring(wait), 0} end
 redis.call('SET', KEYS[1], string.format('%.6f', due), 'PX', math.ceil((due - now) * 1000) + 1000)
-return {1, tostring(due), '0', math.floor((burst * cost - (due - now)) / cost + 1e-6)}
+return {1, tostring(due), '0', math.max(math.floor((slack - wait) / cost), 0)}
 """
 """`quotas.take_turn` where the state is, so that calls at the same moment do not share a turn."""
 
@@ -49,7 +49,7 @@ class Usage:
         if limits.requests_per_minute == 0 or limits.burst == 0:
             turn = quotas.take_turn(0, now_s, limits)
         else:
-            arguments = [limits.requests_per_minute, limits.burst, f"{now_s:.6f}"]
+            arguments = [limits.requests_per_minute, limits.burst, f"{now_s:.6f}", quotas.SLACK_S]
             answer = cast("list[Any]", self._turn(keys=[self._name(key.id, "turn")], args=arguments))
             turn = Turn(bool(answer[0]), float(answer[1]), float(answer[2]), int(answer[3]))
         if not turn.allowed:

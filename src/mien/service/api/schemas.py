@@ -25,7 +25,7 @@ class Problem(BaseModel):
                 "type": "urn:mien:problem:no_face",
                 "title": "No face where one is needed",
                 "status": 422,
-                "detail": f"{_ASSET}: no source picture shows a face: give one with a face",
+                "detail": f"no usable source picture: {_ASSET} shows no face",
                 "instance": "/v1/jobs",
                 "field": "sources",
             }
