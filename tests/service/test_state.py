@@ -244,6 +244,20 @@ def test_small_pictures_are_taken_together_and_videos_are_not(place: Place) -> N
     assert grant.kind == "picture"
 
 
+def test_what_a_worker_may_have_died_of_is_suspect_until_it_is_done(place: Place) -> None:
+    create(place.state)
+    place.take(0.001)
+    time.sleep(0.002)
+    place.state.expire()
+    (head,) = place.state.heads("batch")
+    assert head.suspect
+    assert place.state.claim("batch", head, WORKER, lease_s=LEASE_S, suspects=False) is None
+    grant = place.take()
+    assert grant.suspect
+    assert place.state.split(grant, [(0, 10)], frames=10, output={}, busy_s=1.0)
+    assert not place.take().suspect
+
+
 def test_each_end_of_a_job_brings_a_sweep_now_and_one_when_nobody_can_be_late(place: Place) -> None:
     create(place.state)
     place.state.fail(place.take(0.01), TROUBLE, "refused", busy_s=1.0)

@@ -152,8 +152,8 @@ def test_a_canary_that_fails_hurts_five_jobs_and_they_succeed_on_stable(shared: 
 
 
 def test_a_worker_that_is_told_to_stop_hands_its_work_to_others(place: Place, long: Path) -> None:
-    recipe = {**picture(place), "target": place.upload(long), "output": "out.mp4", "end": "00:00:04"}
-    with working(place, 1, "--grace", "0.1") as (first,):
+    recipe = {**picture(place), "target": place.upload(long), "output": "out.mp4", "end": "00:00:03"}
+    with working(place, 1, "--grace", "0.1", "--lease", "2") as (first,):
         job = place.submit(recipe, kind="video")
         place.wait([job], is_at_work)
         assert first.stop() == 0

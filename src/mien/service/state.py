@@ -50,6 +50,8 @@ class Grant:
     """Unique within the job and growing."""
     kind: str = ""
     """Of the job."""
+    suspect: bool = False
+    """The worker that had it last was lost: nothing else is to be near it."""
     first: int = 0
     """Frame index of a segment."""
     end: int = 0
@@ -73,6 +75,8 @@ class Head:
     waiting: int
     served: float
     """Work that the tenant was given in this tier, over its weight."""
+    suspect: bool = False
+    """The worker that had the first of it was lost, perhaps because of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,11 +199,28 @@ class State:
         """What waits, for `dispatch.choose`."""
         rows = cast(list[list[str]], self._scripts.run("heads", tier))
         return [
-            Head(TenantId(tenant), cast(Priority, priority), float(due), float(since), int(waiting), float(served))
-            for tenant, priority, due, since, waiting, served in rows
+            Head(
+                TenantId(tenant),
+                cast(Priority, priority),
+                float(due),
+                float(since),
+                int(waiting),
+                float(served),
+                suspect=lost == "1",
+            )
+            for tenant, priority, due, since, waiting, served, lost in rows
         ]
 
-    def claim(self, tier: TierName, head: Head, worker: WorkerId, *, lease_s: float, kind: str = "") -> Grant | None:
+    def claim(
+        self,
+        tier: TierName,
+        head: Head,
+        worker: WorkerId,
+        *,
+        lease_s: float,
+        kind: str = "",
+        suspects: bool = True,
+    ) -> Grant | None:
         """Take the first of what a tenant waits for; nothing if somebody else did, or it is of another kind of job.
 
         Args:
@@ -208,13 +229,15 @@ class State:
             worker: who asks.
             lease_s: without a beat for so long the try is lost.
             kind: `picture`, ...; empty = any.
+            suspects: take one whose worker was lost, too.
         """
         request = records.new_id("worker")
-        answer = self._scripts.run("claim", request, tier, head.priority, head.tenant, worker, lease_s, kind)
+        place = (tier, head.priority, head.tenant)
+        answer = self._scripts.run("claim", request, *place, worker, lease_s, kind, int(suspects))
         if not answer:
             return None
-        job, task, attempt, its_kind, first, end = cast(list[str], answer)
-        return Grant(JobId(job), TaskName(task), int(attempt), its_kind, int(first), int(end))
+        job, task, attempt, its_kind, lost, first, end = cast(list[str], answer)
+        return Grant(JobId(job), TaskName(task), int(attempt), its_kind, lost == "1", int(first), int(end))
 
     def beat(self, beats: Sequence[Beat], *, lease_s: float) -> list[bool]:
         """Say that tries are alive and how far they are. Gives for each whether it still counts."""

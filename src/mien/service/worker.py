@@ -58,7 +58,7 @@ class Worker:
         self._settings = settings
         self._stopping = threading.Event()
         """Tries are to end now."""
-        self._desk = _Taking(state, self.id, settings)
+        self._desk = Taking(state, self.id, settings)
         self._open = ExitStack()
         self._ready = False
 
@@ -69,12 +69,12 @@ class Worker:
             runner = stack.enter_context(Runner())
             stack.callback(self._state.sign_off, self.id)
             leases = stack.enter_context(Leases(self._state, settings.lease_s, each_beat=self._each_beat))
-            running = Running(self._state, space, leases, runner, settings.bounds, self._stopping)
+            self._running = running = Running(self._state, space, leases, runner, settings.bounds, self._stopping)
             hear = {f"work:{settings.tier}": self._desk.ring, "stopped": leases.stop, FORGET: running.forget}
             stack.enter_context(Bell(self._state, hear))
             runner.workshop(settings.device, settings.precision).analyser.warm()
             self._ready = True
-            self._workers = make_worker(settings.tier, self._desk, lambda grants: _run(running, grants), settings.slots)
+            self._workers = make_worker(settings.tier, self._desk, self._run_all, settings.slots)
             self._workers.start()
             stack.callback(self._finish)
             self._open = stack.pop_all()
@@ -82,6 +82,19 @@ class Worker:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._open.close()
+
+    def _run_all(self, grants: Sequence[Grant]) -> None:
+        if len(grants) == 1:
+            self._run(grants[0])
+            return
+        with ThreadPoolExecutor(len(grants), "mien-together") as pool:
+            list(pool.map(self._run, grants))
+
+    def _run(self, grant: Grant) -> None:
+        try:
+            self._running.run(grant)
+        finally:
+            self._desk.done(grant)
 
     def _finish(self) -> None:
         """Take nothing more; let tries end by themselves for the time of grace, then hand them back."""
@@ -104,8 +117,11 @@ class Worker:
         keep_house(self._state, self._storage, settings.lease_s)
 
 
-class _Taking:
-    """Where the worker's tasks come from: what the policy says is next."""
+class Taking:
+    """Where the worker's tasks come from: what the policy says is next.
+
+    A task whose last worker was lost may be what killed it: it runs alone, so that nothing else is lost with it again.
+    """
 
     def __init__(self, state: State, worker: WorkerId, settings: WorkerSettings) -> None:
         self._state = state
@@ -113,48 +129,61 @@ class _Taking:
         self._settings = settings
         self._rung = threading.Event()
         self._closed = False
+        self._lock = threading.Lock()
+        self._running: set[Grant] = set()
 
     def take(self) -> Sequence[Grant]:
+        """Tasks for one slot, to be run together."""
         tier = TIERS[self._settings.tier]
-        heads = [] if self._closed else self._state.heads(tier.name)
+        waiting = sum(head.waiting for head in self._state.heads(tier.name)) - 1
         first = self._claim()
         if first is None:
             return ()
         grants = [first]
-        waiting = sum(head.waiting for head in heads) - 1
-        while first.kind == "picture" and len(grants) < share(waiting, self._settings.slots, tier.together):
-            if (grant := self._claim("picture")) is None:
-                break
+        most = 1 if first.suspect else share(waiting, self._settings.slots, tier.together)
+        while first.kind == "picture" and len(grants) < most and (grant := self._claim("picture")) is not None:
             grants.append(grant)
         return grants
 
     def _claim(self, kind: str = "") -> Grant | None:
         settings = self._settings
         while not self._closed and (head := choose(self._state.heads(settings.tier))) is not None:
-            grant = self._state.claim(settings.tier, head, self._worker, lease_s=settings.lease_s, kind=kind)
+            with self._lock:
+                is_alone, is_kept_alone = not self._running, any(grant.suspect for grant in self._running)
+            if is_kept_alone or (head.suspect and not is_alone):
+                return None
+            grant = self._state.claim(
+                settings.tier, head, self._worker, lease_s=settings.lease_s, kind=kind, suspects=is_alone
+            )
+            if grant is not None:
+                with self._lock:
+                    self._running.add(grant)
             if grant is not None or kind:
                 return grant
         return None
 
+    def done(self, grant: Grant) -> None:
+        """A task no longer runs here."""
+        with self._lock:
+            self._running.discard(grant)
+        self._rung.set()
+
     def wait(self, timeout_s: float) -> None:
+        """Wait until there may be something to take."""
         self._rung.wait(timeout_s)
         self._rung.clear()
 
     def ring(self, _name: str) -> None:
+        """There may be something to take."""
         self._rung.set()
 
     def give_back(self, grants: Sequence[Grant]) -> None:
+        """Tasks that were taken and not begun."""
         for grant in grants:
             self._state.hand_back(grant)
+            self.done(grant)
 
     def close(self) -> None:
+        """Take nothing more."""
         self._closed = True
         self._rung.set()
-
-
-def _run(running: Running, grants: Sequence[Grant]) -> None:
-    if len(grants) == 1:
-        running.run(grants[0])
-        return
-    with ThreadPoolExecutor(len(grants), "mien-together") as pool:
-        list(pool.map(running.run, grants))

@@ -2,7 +2,7 @@
 --
 --   job:ID                        hash     the job's fields
 --   tasks:ID                      set      names of its tasks
---   task:ID/NAME                  hash     state, attempt, spent, worker, first, end, done, output
+--   task:ID/NAME                  hash     state, attempt, spent, worker, first, end, done, output, lost
 --   left:ID                       set      segments that are not finished
 --   events:ID                     stream   what happened
 --   waiting:TIER:PRIORITY:TENANT  zset     ID/NAME by the moment it is due
