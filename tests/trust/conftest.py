@@ -26,10 +26,10 @@ def targets(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("targets")
     with Image.open(jobs.HOPPER) as image:
         portrait = image.convert("RGB")
-    portrait.thumbnail((320, 320))
+    portrait.thumbnail((512, 512))
     for suffix in (*PICTURES, "gif", "bmp"):
         portrait.save(folder / f"target.{suffix}")
-    jobs.talking_clip(folder / "target.mp4", seconds=0.6, sound=True)
+    jobs.talking_clip(folder / "target.mp4", seconds=0.4, sound=True)
     for suffix in ("mov", "mkv", "avi"):
         ffmpeg("-i", folder / "target.mp4", "-c", "copy", folder / f"target.{suffix}")
     return folder

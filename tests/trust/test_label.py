@@ -140,7 +140,7 @@ def test_it_is_drawn_into_the_stored_planes(tmp_path: Path, pixel_format: str, t
 
 def test_a_video_shows_it_at_its_opening_for_long_enough(runner: Runner, targets: Path, tmp_path: Path) -> None:
     """And no longer: a trimmed clip counts from its own first frame."""
-    ffmpeg("-itsscale", "8", "-i", targets / "target.mp4", "-an", "-c", "copy", tmp_path / "in.mp4")
+    ffmpeg("-itsscale", "12", "-i", targets / "target.mp4", "-an", "-c", "copy", tmp_path / "in.mp4")
     recipe = jobs.job(tmp_path / "in.mp4", tmp_path / "out.mp4", start="0.4", label="en", segment_seconds=1)
     report = runner.run(recipe)
     assert report.marks.label == TEXTS["en"]

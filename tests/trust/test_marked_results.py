@@ -80,7 +80,7 @@ def test_a_changed_byte_of_a_picture_breaks_the_signature(made: dict[str, Made],
     assert "assertion.dataHash.mismatch" in failures(store)
 
 
-@pytest.mark.parametrize("number", [0, 7, -1])
+@pytest.mark.parametrize("number", [0, 5, -1])
 @pytest.mark.parametrize("suffix", VIDEOS)
 def test_a_changed_packet_of_a_video_breaks_the_signature(
     made: dict[str, Made], suffix: str, number: int, tmp_path: Path
