@@ -34,6 +34,9 @@ class FlaggedFrame:
     frame: int
     time_s: float
     reason: str
+    """`profile`, `low-score`, `lost` (the face was missed for a moment), `fast`; of the frames on which identity is
+    measured also `unlike-source` (the networks do not see the source's person in the result) and `turned` (so far that
+    this may be why)."""
     track: int | None = None
 
 

@@ -22,7 +22,9 @@ from mien.pipeline.api import Runner
 from mien.pipeline.progress import Progress
 from mien.recipe import PersonMap, Recipe
 from support import jobs
+from support.animate import Actor, Clip, Motion, Scene, constant
 from support.jobs import ASTRONAUT, HOPPER, LUIS
+from support.people import still
 
 
 def test_a_picture_gets_the_face_and_nothing_else(runner: Runner, tmp_path: Path) -> None:
@@ -43,6 +45,19 @@ def test_a_picture_gets_the_face_and_nothing_else(runner: Runner, tmp_path: Path
         jobs.distance(result, jobs.identity(ASTRONAUT)),
         abs=0.08,  # JPEG, bf16 and the place of the chip
     )
+
+
+@pytest.mark.parametrize(("yaw", "reasons"), [(0, []), (44, ["unlike-source", "turned"])])
+def test_a_head_turned_away_from_what_the_source_shows_is_flagged(
+    runner: Runner, tmp_path: Path, yaw: float, reasons: list[str]
+) -> None:
+    """Luis is seen from the other side: turned so far, the result has a distance of about .7 to him."""
+    motion = Motion(yaw=constant(yaw))
+    scene = Scene(width=480, height=360, actors=(Actor(still("astronaut"), motion, 0.5),), frames=1)
+    Image.fromarray(Clip(scene)[0].picture).save(tmp_path / "turned.png")
+    report = runner.run(jobs.job(tmp_path / "turned.png", tmp_path / "out.png", sources=[LUIS]))
+    assert [flag.reason for flag in report.flagged] == reasons
+    assert ((report.quality.identity_distance or 0.0) >= 0.6) == bool(reasons)
 
 
 @pytest.mark.parametrize(("faces", "changes"), [("0", (True, False)), ("1", (False, True)), ("all", (True, True))])

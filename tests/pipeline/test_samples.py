@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mien.faces.face import Face
+from mien.faces.face import Face, Pose
 from mien.geometry import Rect
 from mien.pipeline.samples import IDENTITY_SAMPLES, Monitor, Sample, SamplePlan, spread
 from mien.pipeline.scene import FaceEdit
@@ -31,6 +31,9 @@ def test_a_long_video_has_few_samples_and_a_short_one_one_a_second() -> None:
 class _Fixed:
     """Says that the landmarks are where they were looked for, and that brightness is identity."""
 
+    def __init__(self, yaw: float = 0.0) -> None:
+        self.pose = Pose(yaw, 0.0, 0.0)
+
     def landmarks(self, picture: np.ndarray, previous: list[np.ndarray]) -> list[Face]:
         # The level of the picture moves the points: what an unsteady edit does.
         return [
@@ -38,7 +41,7 @@ class _Fixed:
                 np.zeros(4, np.float32),
                 1.0,
                 points + np.float32([picture[0, 0, 0] / 10, 0, 0]),
-                tracked(0, 0).face.pose,
+                self.pose,
             )
             for points in previous
         ]
@@ -57,6 +60,24 @@ def test_identity_is_the_distance_to_source_and_to_the_face_before() -> None:
     monitor.measure(0, [_sample(4, before=255, after=51, identity=True)], tally)
     assert tally.source_distances == [pytest.approx(0.2 * 128**0.5)]
     assert tally.target_distances == [pytest.approx(0.8 * 128**0.5)]
+
+
+@pytest.mark.parametrize(
+    ("level", "yaw", "reasons"),
+    [
+        (12, 0, []),  # .05 of brightness is a distance of .53, .06 one of .67
+        (15, 0, ["unlike-source"]),
+        (15, 40, ["unlike-source", "turned"]),
+        (12, 40, []),
+    ],
+)
+def test_a_face_that_is_not_like_the_source_is_flagged_with_the_reason(
+    level: int, yaw: float, reasons: list[str]
+) -> None:
+    monitor, tally = Monitor(_Fixed(yaw), {0: np.zeros(128, np.float32)}), Tally()
+    tally.add(7, 0.28, [])
+    monitor.measure(7, [_sample(4, before=255, after=level, identity=True)], tally)
+    assert [(flag.frame, flag.time_s, flag.reason) for flag in tally.flagged] == [(7, 0.28, why) for why in reasons]
 
 
 def test_steady_points_have_no_jitter_and_moving_ones_that_of_their_second_difference() -> None:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from mien.faces.face import Face
 from mien.geometry import Rect
+from mien.models.dlib_identity import SAME_PERSON_DISTANCE
 from mien.pipeline.scene import FaceEdit
 from mien.pipeline.tally import Tally
 
@@ -22,6 +23,9 @@ STEADY_WINDOWS = 4
 """Stretches of a video on which steadiness is measured."""
 WINDOW_FRAMES = 4
 """Frames of such a stretch: two second differences."""
+
+TURNED_DEGREES = 25.0
+"""Yaw, as landmarks show it, from which on much of a face is hidden that a source from the other side shows."""
 
 
 class Measures(Protocol):
@@ -96,15 +100,19 @@ class Monitor:
             before = self._measures.landmarks(sample.before, [local])[0]
             after = self._measures.landmarks(sample.after, [local])[0]
             if sample.identity:
-                self._identity(sample, before, after, tally)
+                self._identity(index, sample, before, after, tally)
             if sample.steady:
                 self._steadiness(index, sample, before, after, tally)
 
-    def _identity(self, sample: Sample, before: Face, after: Face, tally: Tally) -> None:
+    def _identity(self, index: int, sample: Sample, before: Face, after: Face, tally: Tally) -> None:
         was = self._measures.embed(sample.before, [before])[0]
         now = self._measures.embed(sample.after, [after])[0]
         if (source := self._sources.get(sample.edit.role)) is not None:
-            tally.source_distances.append(float(np.linalg.norm(now - source)))
+            distance = float(np.linalg.norm(now - source))
+            tally.source_distances.append(distance)
+            if distance >= SAME_PERSON_DISTANCE:
+                for reason in _unlike(before):
+                    tally.flag(index, reason, sample.edit.face.track)
         tally.target_distances.append(float(np.linalg.norm(now - was)))
 
     def _steadiness(self, index: int, sample: Sample, before: Face, after: Face, tally: Tally) -> None:
@@ -118,6 +126,11 @@ class Monitor:
         jitter = motion.add(index, points)
         tally.jitter_before += jitter[0]
         tally.jitter_after += jitter[1]
+
+
+def _unlike(face: Face) -> tuple[str, ...]:
+    """Why a frame needs a look in which the source is not to be seen in the edited `face`."""
+    return ("unlike-source", "turned") if abs(face.pose.yaw) >= TURNED_DEGREES else ("unlike-source",)
 
 
 def _origin(rect: Rect) -> NDArray[np.float32]:

@@ -32,6 +32,8 @@ class Tally:
     last: dict[int, Box] = field(default_factory=dict[int, Box])
     """The same in the last frame so far."""
     flagged: list[FlaggedFrame] = field(default_factory=list[FlaggedFrame])
+    time_s: float = 0.0
+    """Of the last frame so far."""
     source_distances: list[float] = field(default_factory=list[float])
     target_distances: list[float] = field(default_factory=list[float])
     jitter_before: float = 0.0
@@ -47,11 +49,16 @@ class Tally:
         if self.frames == 0:
             self.first = boxes
         self.last = boxes
+        self.time_s = time_s
         self.frames += 1
         self.frames_with_faces += bool(edited)
         self.faces += len(edited)
         self.tracks += [track for track in boxes if track not in self.tracks]
         self.flagged += [FlaggedFrame(index, time_s, reason, face.track) for face in edited for reason in face.flags]
+
+    def flag(self, index: int, reason: str, track: int) -> None:
+        """Have a person look at the frame that was counted last, `index`."""
+        self.flagged.append(FlaggedFrame(index, self.time_s, reason, track))
 
     def to_mapping(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""
