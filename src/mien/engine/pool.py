@@ -60,6 +60,11 @@ class Pool:
             return self._batchers[key].session(job)
 
     @property
+    def residency(self) -> Residency[Session]:
+        """What holds the networks."""
+        return self._residency
+
+    @property
     def figures(self) -> dict[str, BatchFigures]:
         """What each network's batcher has done so far."""
         with self._lock:

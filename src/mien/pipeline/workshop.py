@@ -162,6 +162,11 @@ class Workshop:
             lambda: reference_embedding(picture, read_rgb(picture), self._people),
         )
 
+    @property
+    def pools(self) -> tuple[Pool, ...]:
+        """Where the field's networks are."""
+        return tuple(self._pools)
+
     def forget(self, digest: str) -> None:
         """Drop what was made of a picture.
 

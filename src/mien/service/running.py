@@ -65,11 +65,16 @@ class Running:
         self._lock = threading.Lock()
         self._workshops: set[Workshop] = set()
 
+    @property
+    def workshops(self) -> tuple[Workshop, ...]:
+        """Where networks are."""
+        with self._lock:
+            return tuple(self._workshops)
+
     def forget(self, sha256: str) -> None:
         """Drop what was made of a file that its tenant deleted."""
-        with self._lock:
-            for workshop in self._workshops:
-                workshop.forget(sha256)
+        for workshop in self.workshops:
+            workshop.forget(sha256)
 
     def run(self, grant: Grant) -> None:
         """Do a task and say what became of it. Raises nothing: what cannot be told ends with the lease."""
@@ -142,6 +147,11 @@ class Running:
             flagged=flagged_frames(report, outcome.path, desk),
             needs_review=needs_review(report, job.review_above),
             figures=figures(report),
+            totals={
+                "frames": report.frames,
+                "media_seconds": report.media_seconds,
+                "cost": report.cost or 0.0,
+            },
         )
 
     def _end(self, job: Job, held: Held, error: Exception, folder: Path, busy_s: float) -> None:

@@ -280,12 +280,25 @@ class State:
         flagged: Sequence[FlaggedFrame] = (),
         needs_review: bool = False,
         figures: Mapping[str, float | None] | None = None,
+        totals: Mapping[str, float] | None = None,
     ) -> bool:
-        """Publish a job's result: it is done from here on. False if too late, and the result is to be thrown away."""
+        """Publish a job's result: it is done from here on. False if too late, and the result is to be thrown away.
+
+        Args:
+            grant: the try that made it.
+            result: what it is.
+            frames: of the result.
+            busy_s: seconds that the try took.
+            flagged: frames that a person may want to look at.
+            needs_review: whether a person has to.
+            figures: for the rollout of networks; see `rollout`.
+            totals: amounts to be counted; see `counts`.
+        """
         state: JobState = "needs_review" if needs_review else "done"
         counts = ("frames", frames, "frames_done", frames)
         fields = ("result", plain(result), "flagged", plain(tuple(flagged)), *counts)
-        return bool(self._scripts.run("complete", *_try(grant), busy_s, state, json.dumps(figures or {}), *fields))
+        plain_figures = (json.dumps(figures or {}), json.dumps(totals or {}))
+        return bool(self._scripts.run("complete", *_try(grant), busy_s, state, *plain_figures, *fields))
 
     def fail(self, grant: Grant, failure: Failure, how: How, *, busy_s: float) -> Literal["waiting", "failed"] | None:
         """A try failed. Gives what became of the task or its job; None if the try did not count anyway."""
@@ -331,6 +344,12 @@ class State:
             if text is not None:
                 found[WorkerId(key.removeprefix(prefix))] = json.loads(text)
         return found
+
+    def counts(self) -> dict[tuple[str, ...], float]:
+        """Totals since the beginning, by name and labels: `jobs` by tier, channel and state; `failed_tries` by kind;
+        `busy_seconds`, `frames`, `media_seconds` and `cost` by tier."""
+        fields = cast(dict[str, str], self.client.hgetall(self.key("counts")))
+        return {tuple(name.split("|")): float(amount) for name, amount in fields.items()}
 
     def now_s(self) -> float:
         """The server's Unix time, by which all moments are told."""

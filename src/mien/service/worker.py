@@ -17,6 +17,7 @@ from mien.pipeline.api import Runner
 from mien.service.bell import Bell
 from mien.service.decoding import Bounds
 from mien.service.dispatch import choose, share
+from mien.service.figures import of_networks
 from mien.service.housekeeping import keep_house
 from mien.service.leases import Leases
 from mien.service.library import FORGET
@@ -68,8 +69,9 @@ class Worker:
             space = stack.enter_context(Workspace(settings.scratch, self.id, self._storage))
             runner = stack.enter_context(Runner())
             stack.callback(self._state.sign_off, self.id)
-            leases = stack.enter_context(Leases(self._state, settings.lease_s, each_beat=self._each_beat))
+            leases = Leases(self._state, settings.lease_s, each_beat=self._each_beat)
             self._running = running = Running(self._state, space, leases, runner, settings.bounds, self._stopping)
+            stack.enter_context(leases)
             hear = {f"work:{settings.tier}": self._desk.ring, "stopped": leases.stop, FORGET: running.forget}
             stack.enter_context(Bell(self._state, hear))
             runner.workshop(settings.device, settings.precision).analyser.warm()
@@ -112,6 +114,8 @@ class Worker:
             "ready": self._ready,
             "host": socket.gethostname(),
             "process": os.getpid(),
+            "running_tasks": self._desk.running,
+            **of_networks(self._running.workshops),
         }
         self._state.sign_on(self.id, about, lease_s=settings.lease_s)
         keep_house(self._state, self._storage, settings.lease_s)
@@ -161,6 +165,12 @@ class Taking:
             if grant is not None or kind:
                 return grant
         return None
+
+    @property
+    def running(self) -> int:
+        """How many tasks the worker has."""
+        with self._lock:
+            return len(self._running)
 
     def done(self, grant: Grant) -> None:
         """A task no longer runs here."""

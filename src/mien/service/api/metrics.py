@@ -9,6 +9,7 @@ from prometheus_client import CollectorRegistry, Counter, Histogram, generate_la
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from mien.service.figures import ServiceCollector
 from mien.service.records import PRIORITIES, TIERS
 from mien.service.state import State
 
@@ -31,6 +32,7 @@ class Metrics:
         self._problems = Counter("mien_api_problems", "Refusals by kind.", ("kind",), registry=self._registry)
         self._webhooks = Counter("mien_webhook_tries", "Tries by outcome.", ("outcome",), registry=self._registry)
         self._registry.register(_Queue(state))
+        self._registry.register(ServiceCollector(state))
 
     def request(self, method: str, route: str, status: int, seconds: float) -> None:
         """An answer was begun."""

@@ -13,6 +13,7 @@
 --   dead                          zset     jobs that failed for good, by the moment
 --   outcomes                      list     how jobs went whose networks are being rolled out
 --   rollouts                      string   see `rollout`
+--   counts                        hash     totals since the beginning, by name and labels: NAME|LABEL|...
 --   sweeps                        zset     ID/NUMBER: jobs whose left-overs in storage are to go, by the moment
 --   claim:REQUEST                 string   what a claim gave, for one that is sent again
 local P = KEYS[1]
@@ -39,6 +40,15 @@ end
 local function is_live(job)
   local state = get(job, 'state')
   return state == 'queued' or state == 'running' or state == 'joining'
+end
+
+local function count(amount, ...)
+  redis.call('HINCRBYFLOAT', P .. 'counts', table.concat({...}, '|'), amount)
+end
+
+local function busy(job, seconds)
+  redis.call('HINCRBYFLOAT', P .. 'job:' .. job, 'busy_s', seconds)
+  count(seconds, 'busy_seconds', get(job, 'tier'))
 end
 
 local function set_state(job, state)
@@ -130,21 +140,25 @@ local function to_stable(job, why)
   set(job, 'channel', 'stable')
 end
 
-local function end_job(job, state, ...)
-  local time = now()
-  withdraw(job)
-  set(job, 'ended_s', stamp(time), 'stage', '', ...)
-  redis.call('ZREM', P .. 'open:' .. get(job, 'tenant'), job)
-  -- Once now, and once when nobody who works on it unasked can still be writing.
-  local late = 2 * tonumber(get(job, 'lease_s') or DEFAULT_LEASE)
+-- What nobody needs goes now, and once more when nobody who works on the job unasked can still be writing.
+local function sweep(job)
+  local time, late = now(), 2 * tonumber(get(job, 'lease_s') or DEFAULT_LEASE)
   redis.call('ZADD', P .. 'sweeps', stamp(time), job .. '/0', stamp(time + late), job .. '/1')
+end
+
+local function end_job(job, state, ...)
+  withdraw(job)
+  set(job, 'ended_s', stamp(now()), 'stage', '', ...)
+  redis.call('ZREM', P .. 'open:' .. get(job, 'tenant'), job)
+  sweep(job)
+  count(1, 'jobs', get(job, 'tier'), get(job, 'channel') or 'stable', state)
   set_state(job, state)
 end
 
 local function finish_task(job, name, busy_s)
   redis.call('HSET', task_key(job, name), 'state', 'done')
   redis.call('ZREM', P .. 'leases', job .. '/' .. name)
-  redis.call('HINCRBYFLOAT', P .. 'job:' .. job, 'busy_s', busy_s)
+  busy(job, busy_s)
 end
 
 -- Puts a try's task back into its queue, with nothing done.
@@ -160,6 +174,7 @@ end
 -- is the canary's fault.
 local function fail_task(job, name, kind, message, how)
   local spent = tonumber(redis.call('HGET', task_key(job, name), 'spent'))
+  count(1, 'failed_tries', kind)
   tell(job, 'attempt', {task = name, kind = kind, message = message, channel = get(job, 'channel') or 'stable'})
   if how == 'again' and spent < tonumber(get(job, 'max_attempts')) then
     again(job, name)

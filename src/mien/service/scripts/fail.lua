@@ -2,5 +2,5 @@
 -- Gives the state of the task, or of the job if that ended; nothing if the try does not count.
 local job, name, attempt, busy_s, kind, message, how = unpack(ARGV)
 if not holds(job, name, attempt) then return false end
-redis.call('HINCRBYFLOAT', P .. 'job:' .. job, 'busy_s', busy_s)
+busy(job, busy_s)
 return fail_task(job, name, kind, message, how)
