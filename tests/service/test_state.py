@@ -198,7 +198,7 @@ def test_a_deleted_job_leaves_only_its_sweeps(place: Place) -> None:
     assert place.state.delete(JobId("j"))
     assert not place.state.delete(JobId("j"))
     kinds = {key.removeprefix("mien:").split(":")[0] for key in place.state.client.scan_iter()}
-    assert kinds <= {"sweeps", "served", "claim"}
+    assert kinds <= {"sweeps", "served", "claim", "counts"}
 
 
 def test_events_tell_what_happened_and_wait_for_more(place: Place) -> None:
