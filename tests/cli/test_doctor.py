@@ -7,6 +7,7 @@ import pytest
 
 from mien.cli import checks, doctor, main
 from mien.cli.checks import Check, run_checks
+from mien.cli.trust_checks import trust_checks
 from mien.engine import machine
 from mien.errors import InstallationError, ModelError
 from mien.installing import install_command
@@ -24,7 +25,7 @@ def test_this_installation_is_sound(capsys):
     assert main(["doctor", "--json"]) == 0
     findings = json.loads(capsys.readouterr().out)
     assert findings["ok"] is True
-    assert {"packages", "engines", "devices", "models", "codecs", "containers", "pictures", "machine"} == {
+    assert {"packages", "engines", "devices", "models", "trust", "codecs", "containers", "pictures", "machine"} == {
         check["topic"] for check in findings["checks"]
     }
 
@@ -37,6 +38,19 @@ def test_every_network_of_the_catalogue_is_verified(found):
 def test_the_processor_is_a_device_with_its_precisions(found):
     (cpu,) = (check for check in found if check.topic == "devices" and check.name == "cpu")
     assert "fp32" in cpu.detail
+
+
+def test_a_policy_or_record_that_cannot_be_used_breaks_the_installation(monkeypatch, tmp_path):
+    monkeypatch.setenv("MIEN_TRUST", str(tmp_path / "trust"))
+    assert {check.state for check in trust_checks()} <= {"ok", "absent"}
+    (tmp_path / "trust" / "records").mkdir(parents=True)
+    (tmp_path / "trust" / "records" / "consent-1.sealed").write_bytes(b"")
+    records = list(trust_checks())[-1]
+    assert (records.name, records.state) == ("records", "broken")
+    assert "is gone, with which the records beside it were encrypted" in records.detail
+    monkeypatch.setenv("MIEN_POLICY", str(tmp_path / "gone.toml"))
+    (policy,) = trust_checks()
+    assert (policy.name, policy.state) == ("policy", "broken")
 
 
 def test_essential_formats_are_there(found):

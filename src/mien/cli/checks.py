@@ -49,6 +49,8 @@ class Check:
 
 def run_checks() -> list[Check]:
     """Every check, in the order in which a reader wants them."""
+    from mien.cli.trust_checks import trust_checks
+
     packages = [*_packages("packages", PACKAGES), *_packages("engines", ENGINES)]
     if any(check.state == "broken" for check in packages):
         return packages
@@ -57,6 +59,7 @@ def run_checks() -> list[Check]:
         *_optional_engines(),
         *_devices(),
         *_models(),
+        *trust_checks(),
         *_formats(),
         native_check(),
         *machine_checks(),
