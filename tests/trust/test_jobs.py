@@ -341,6 +341,12 @@ class TestAtRest:
         assert any("an interrupted job cannot be resumed" in warning for warning in report.warnings)
         assert report.frames == 10
 
+    def test_embeddings_are_kept_only_where_the_policy_says_so(self, folder: Path, tmp_path: Path) -> None:
+        for policy, kept in ((Policy(folder=folder), 0), (Policy(folder=folder, embedding_cache="on"), 1)):
+            with Runner(policy) as runner:
+                runner.run(jobs.job(jobs.HOPPER, tmp_path / "out.png", overwrite=True))
+            assert len(list(folder.glob("embeddings/*"))) == kept
+
     def test_a_policy_decides_what_networks_may_be_for(self, run: RunWith, tmp_path: Path) -> None:
         recipe = jobs.job(jobs.HOPPER, tmp_path / "out.png", swapper="inswapper_128")
         with pytest.raises(PolicyError, match="inswapper_128 is refused: its licence"):

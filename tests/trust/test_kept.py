@@ -9,10 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mien.faces.remember import RememberingAnalyser
 from mien.trust import kept
 from mien.trust.kept import KeptEmbeddings, delete_all
-from support.people import analyser, picture
 
 KEY = "a" * 64
 FACE = np.random.default_rng(3).normal(size=128).astype(np.float32)
@@ -71,19 +69,3 @@ def test_all_go_when_told(tmp_path: Path) -> None:
     assert delete_all(tmp_path) == 3
     assert delete_all(tmp_path) == 0
     assert cache.get(KEY) is None
-
-
-def test_a_picture_seen_before_needs_no_network(tmp_path: Path) -> None:
-    pixels = picture("astronaut")
-    faces = analyser().find(pixels)
-    first = RememberingAnalyser(analyser(), KeptEmbeddings(tmp_path, 30), "net")
-    fresh = first.embed(pixels, faces)
-    assert np.array_equal(fresh, analyser().embed(pixels, faces))
-    (session,) = [session for session in analyser().sessions if session.ran.model == "dlib_face_recognition"]
-    calls = session.usage.calls
-    again = RememberingAnalyser(analyser(), KeptEmbeddings(tmp_path, 30), "net")
-    assert np.array_equal(again.embed(pixels, faces), fresh)
-    assert session.usage.calls == calls
-    RememberingAnalyser(analyser(), KeptEmbeddings(tmp_path, 30), "another net").embed(pixels, faces)
-    assert session.usage.calls == calls + 1
-    assert again.embed(pixels, []).shape == (0, 128)

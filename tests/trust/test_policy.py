@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import re
 from pathlib import Path
 from typing import Any
 
@@ -115,6 +117,13 @@ class TestFile:
         path.write_bytes(b"folder = '\xff'")
         with pytest.raises(PolicyError, match="no TOML in UTF-8"):
             Policy.load(path)
+
+
+def test_every_key_is_explained() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "trust.md").read_text(encoding="utf-8")
+    assert {field.name for field in dataclasses.fields(Policy)} - {"path"} == set(
+        re.findall(r"^\| `(\w+)` \|", text, re.M)
+    )
 
 
 MARKS = {"marks": "metadata"}
