@@ -83,6 +83,9 @@ def repeated(pattern: Floats, columns: int, rows: int) -> Floats:
 
 def folded(cells: Floats) -> Floats:
     """(TILE, TILE): the sum of all repeats in cells of any size."""
-    rows, columns = cells.shape
-    whole = np.pad(cells, ((0, -rows % TILE), (0, -columns % TILE)))
-    return whole.reshape(-1, TILE, whole.shape[1] // TILE, TILE).sum(axis=(0, 2))
+    result = np.zeros((TILE, TILE), np.float32)
+    for top in range(0, cells.shape[0], TILE):
+        for left in range(0, cells.shape[1], TILE):
+            part = cells[top : top + TILE, left : left + TILE]
+            result[: part.shape[0], : part.shape[1]] += part
+    return result

@@ -12,10 +12,11 @@ for a sum that is as good as normal, as this one is, it is 1 in a million.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import cv2
 import numpy as np
@@ -23,6 +24,9 @@ from numpy.typing import NDArray
 
 from mien.trust.watermark.carrier import CELLS, PILOT, TILE, Floats, folded, layout
 from mien.trust.watermark.ids import BITS, MarkId, from_bits
+
+Spectrum = NDArray[np.complexfloating[Any]]
+"""(TILE, TILE // 2 + 1), as `np.fft.rfft2` gives it."""
 
 THRESHOLD = 8.0
 """Score from which on a mark is there."""
@@ -33,7 +37,7 @@ WORK_SIDE = 2 * CELLS
 _SCALES = np.geomspace(0.7, 1.45, 123)
 """Share of a frame's shorter side that is left, in steps of 0.6 %: from crops by a third to borders of a fifth on each
 side. Half a step shifts the outermost cells of a wide frame by less than one."""
-_PROMISING = 4
+_PROMISING = 3
 """Scales that are looked at more closely."""
 _FINER = (0.003, 0.0015)
 """Changes of the scale that are tried then, of both sides and of each."""
@@ -47,7 +51,7 @@ _CLEAR = 1.5 * THRESHOLD
 # Chosen on coded, scaled and cropped clips; lengths in cells, levels in 8-bit codes.
 _FINE, _NEAR = 1.0, 5.0
 _NOISE, _OUTLIER = 0.5, 3.0
-_STILL = 0.05
+_STILL = 0.2
 _NEIGHBOURS, _NOTHING = 2.0, 1e-6
 
 _LONGEST = 4
@@ -91,9 +95,17 @@ class _Grid(NamedTuple):
 
 class _Fit(NamedTuple):
     score: float
+    """As `Detection.score`, within 2 %."""
     grid: _Grid
-    cells: Floats
-    """(TILE, TILE) whitened, with the square's upper left cell first."""
+    spectrum: Spectrum
+    """Of the cells, folded and whitened."""
+    shift: tuple[int, int]
+    """Row and column of the square's upper left cell."""
+
+    def cells(self) -> Floats:
+        """(TILE, TILE), the square's upper left cell first."""
+        down, across = self.shift
+        return np.roll(np.fft.irfft2(self.spectrum), (-down, -across), axis=(0, 1)).astype(np.float32)
 
 
 def detect(pictures: Iterable[NDArray[np.uint8]]) -> Detection:
@@ -113,15 +125,17 @@ def detect(pictures: Iterable[NDArray[np.uint8]]) -> Detection:
     if total is None:
         raise ValueError("no picture to look for a mark in")
     fit = _best_fit(_evened(total / np.float32(count)))
-    clarity = _bit_scores(fit.cells)
-    bits = tuple(bool(value > 0) for value in clarity)
-    present = fit.score >= THRESHOLD
+    cells = fit.cells()
+    score = _agreement(cells, PILOT)
+    clarity = [_agreement(cells, bit) for bit in range(BITS)]
+    bits = tuple(value > 0 for value in clarity)
+    present = score >= THRESHOLD
     return Detection(
-        score=fit.score,
+        score=score,
         present=present,
         mark_id=from_bits(bits) if present else None,
         bits=bits,
-        certainty=float(np.abs(clarity).min()),
+        certainty=min(abs(value) for value in clarity),
         scale=(fit.grid.across + fit.grid.down) / 2,
         frames=count,
     )
@@ -185,10 +199,11 @@ def _fit(soft: Floats, grid: _Grid) -> _Fit:
     """How well the pilot fits at the best of all shifts."""
     spectrum = np.fft.rfft2(folded(_sampled(soft, grid)))
     spectrum /= cv2.GaussianBlur(np.abs(spectrum), (0, 0), _NEIGHBOURS) + _NOTHING
-    match = np.fft.irfft2(spectrum * _pilot_spectrum())
+    match = np.fft.irfft2(spectrum * _pilot().spectrum)
     down, across = divmod(int(match.argmax()), TILE)
-    cells = np.roll(np.fft.irfft2(spectrum), (-down, -across), axis=(0, 1)).astype(np.float32)
-    return _Fit(_agreement(cells, PILOT), grid, cells)
+    # Half of the spectrum stands for all of it (but for its two edges), and the pilot's cells for any others.
+    length = math.sqrt(2 * np.square(np.abs(spectrum)).sum() * _pilot().share) / TILE
+    return _Fit(float(match[down, across]) / max(length, _NOTHING), grid, spectrum, (down, across))
 
 
 def _sampled(soft: Floats, grid: _Grid) -> Floats:
@@ -201,11 +216,6 @@ def _sampled(soft: Floats, grid: _Grid) -> Floats:
     return cast(Floats, cv2.warpAffine(soft, place, (columns, rows), flags=how))
 
 
-def _bit_scores(cells: Floats) -> NDArray[np.float64]:
-    """(BITS,) standard deviations by which each bit is 1 (above 0) or 0."""
-    return np.array([_agreement(cells, bit) for bit in range(BITS)])
-
-
 def _agreement(cells: Floats, owner: int) -> float:
     """Sum of an owner's chips weighted with the cells, over the length of those: of unmarked cells about N(0, 1)."""
     chips, owners = layout()
@@ -213,7 +223,15 @@ def _agreement(cells: Floats, owner: int) -> float:
     return float(own @ chips[owners == owner] / max(np.linalg.norm(own), 1e-9))
 
 
+class _Pilot(NamedTuple):
+    spectrum: Spectrum
+    """Conjugate."""
+    share: float
+    """Of the cells."""
+
+
 @cache
-def _pilot_spectrum() -> NDArray[np.complex64]:
+def _pilot() -> _Pilot:
     chips, owners = layout()
-    return np.conj(np.fft.rfft2(np.where(owners == PILOT, chips, 0)))
+    own = owners == PILOT
+    return _Pilot(np.conj(np.fft.rfft2(np.where(own, chips, 0))), float(own.mean()))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Protocol
+from typing import Protocol, cast
 
 import cv2
 import numpy as np
@@ -17,10 +17,16 @@ SMALLEST_SIDE = CELLS
 """Pixels that the shorter side of a frame needs: one a cell."""
 UNFIT = f"pictures with a palette or with fewer than {SMALLEST_SIDE} pixels on a side cannot carry a watermark"
 
-# Standard deviation of the mark in 8-bit codes. The least is what coding at crf 28 leaves something of in plain ground
-# that moves; the most keeps the frame above 40 dB even where it is texture all over.
+# Standard deviation of the mark in 8-bit codes: in plain ground it must not be seen, and coding at crf 28 must leave
+# something of it; the most keeps the frame above 40 dB even where it is texture all over.
 _LEAST, _MOST = 0.9, 2.8
-_PER_ROOT_OF_TEXTURE = 0.6
+_PER_ROOT_OF_TEXTURE = 0.8
+_ROUNDING = 0.2
+"""Codes by which a smooth slope seems to have texture."""
+_PATCH = np.ones((5, 5), np.uint8)
+"""Cells; what is narrower is an edge."""
+_IN_THE_DARK, _LIT = 0.6, 51.0
+"""Share of the strength at black, and the code from which on all of it is used: a code is seen sooner in the dark."""
 
 
 class Markable(Protocol):
@@ -58,12 +64,13 @@ def fits(width: int, height: int) -> bool:
 def strength(few: NDArray[np.uint8]) -> Floats:
     """How strong the mark may be, in 8-bit codes (standard deviation), where `few` (rows, columns) shows this picture.
 
-    Texture hides it. Roots are averaged, so that a lone edge, beside which all is plain, counts for little.
+    Texture hides it, but a lone edge does not: what is narrower than `_PATCH` is no texture.
     """
     picture = few.astype(np.float32)
-    detail = cv2.sqrt(cv2.absdiff(picture, cv2.blur(picture, (3, 3))))
-    texture = cv2.erode(cv2.blur(detail, (5, 5)), np.ones((3, 3), np.uint8))
-    return np.minimum(_LEAST + _PER_ROOT_OF_TEXTURE * texture, _MOST).astype(np.float32, copy=False)
+    detail = np.maximum(cv2.absdiff(picture, cv2.blur(picture, (3, 3))) - _ROUNDING, 0)
+    texture = cv2.morphologyEx(cv2.blur(cv2.sqrt(detail), (3, 3)), cv2.MORPH_OPEN, _PATCH)
+    light = np.minimum(_IN_THE_DARK + (1 - _IN_THE_DARK) / _LIT * picture, 1)
+    return cast(Floats, np.minimum(_LEAST + _PER_ROOT_OF_TEXTURE * texture, _MOST) * light)
 
 
 class Watermark:

@@ -21,7 +21,7 @@ FRAMES = 32
 """Frames of a video that have a vote: as good as all of them, as the mark is the same in each."""
 _PLACES = 8
 """Keyframes from which on they are taken, spread over the video: decoding can begin there, and they are coded best."""
-_STRIDE = 3
+_STRIDE = 2
 """From one to the next: neighbours show the same."""
 
 
