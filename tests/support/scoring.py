@@ -57,6 +57,7 @@ def score_clip(source: Pixels, before: Sequence[Pixels], after: Sequence[Pixels]
     - `eyes_correlation`, `mouth_correlation`: of the openings over the clip, result with target; NaN where the
       target's hardly changes;
     - `warp_face`, `warp_ring`: `warp_error_ratio` inside the face and on a ring of 10 pixels around it;
+    - `warp_face_original`, `warp_ring_original`: the same along the flow of the original;
     - `jitter`: `jitter_ratio`.
     """
     given = analyser.embed(source, analyser.find(source)[:1])[0]
@@ -71,7 +72,6 @@ def score_clip(source: Pixels, before: Sequence[Pixels], after: Sequence[Pixels]
     expressions = [_expression(old, new) for old, new in zip(there, made, strict=True)]
     points = [np.stack([face.landmarks for face in faces]) for faces in (there, made)]
     openings = [opening(track) for track in points]
-    height, width = before[0].shape[:2]
     return {
         "identity": float(identity.mean()),
         "identity_p95": float(np.percentile(identity, 95)),
@@ -81,9 +81,19 @@ def score_clip(source: Pixels, before: Sequence[Pixels], after: Sequence[Pixels]
         **{name: float(np.mean([one[name] for one in expressions])) for name in expressions[0]},
         "eyes_correlation": _correlation(openings[0].eyes.mean(1), openings[1].eyes.mean(1)),
         "mouth_correlation": _correlation(openings[0].mouth, openings[1].mouth),
-        "warp_face": warp_error_ratio(before, after, (face_mask(face.landmarks, width, height) for face in there)),
-        "warp_ring": warp_error_ratio(before, after, (face_ring(face.landmarks, width, height) for face in there)),
+        **_steadiness(before, after, there),
         "jitter": jitter_ratio(*points),
+    }
+
+
+def _steadiness(before: Sequence[Pixels], after: Sequence[Pixels], faces: Sequence[Face]) -> Score:
+    height, width = before[0].shape[:2]
+    return {
+        f"warp_{name}{suffix}": warp_error_ratio(
+            before, after, (region(face.landmarks, width, height) for face in faces), along=along
+        )
+        for name, region in (("face", face_mask), ("ring", face_ring))
+        for suffix, along in (("", "own"), ("_original", "original"))
     }
 
 

@@ -31,6 +31,8 @@ _LEAST_FACING = 0.12
 """Facing under which the target's outline counts as seen no less squarely."""
 _ACROSS = 0.85
 """Part of the texture plane's width that a face takes up."""
+_COARSER = 0.5
+"""Halvings of the texture beyond those that leave just as many texels as pixels, rounded down: 0.71 to 1.41 remain."""
 _TRACKS = 32
 """Tracks remembered at most, 0.3 MB each."""
 
@@ -161,9 +163,9 @@ class GeometricSwap:
         grain.lay_over(view, Drawing(drawn, grey, opacity), moved.detail_of(window), fields, face_width)
 
     def _level(self, across: float) -> Floats:
-        """The texture (side, side, 4) with at least about as many texels across the face as there are pixels."""
+        """The texture (side, side, 4) with hardly more texels than pixels across the face: more would flicker."""
         levels = self._levels
-        halvings = np.log2(max(levels[0].shape[0] * _ACROSS / across, 1)) + 0.35
+        halvings = np.log2(max(levels[0].shape[0] * _ACROSS / across, 1)) + _COARSER
         return levels[min(int(halvings), len(levels) - 1)]
 
 

@@ -1,14 +1,14 @@
 """How steady an edited face is over time, as a ratio to the clip it was edited from: 1 = as steady as before.
 
 The flicker that an edit adds is told from the motion that was there: what is measured is measured the same way in the
-original, and pixels are followed by the optical flow of the original.
+original.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import pairwise
-from typing import Any
+from typing import Any, Literal
 
 import cv2
 import numpy as np
@@ -26,18 +26,29 @@ _MARGIN = 32
 """Pixels around the mask that the flow sees."""
 
 
-def warp_error_ratio(before: Iterable[Pixels], after: Iterable[Pixels], masks: Iterable[NDArray[np.bool_]]) -> float:
+def warp_error_ratio(
+    before: Iterable[Pixels],
+    after: Iterable[Pixels],
+    masks: Iterable[NDArray[np.bool_]],
+    *,
+    along: Literal["own", "original"] = "own",
+) -> float:
     """How much more a region changes along the motion than it did.
 
-    The previous frame is warped to the present one by the DIS optical flow (Kroeger et al. 2016) of the *original*
-    clip; the error is the RMS difference inside the mask (as Lai et al. 2018, there without the root), over all pairs
-    of frames. Rounding to 8 bits is added to both errors, which keeps still clips from dividing by nothing.
+    The previous frame is warped to the present one by the DIS optical flow (Kroeger et al. 2016); the error is the RMS
+    difference inside the mask (as Lai et al. 2018, there without the root), over all pairs of frames. Rounding to 8
+    bits is added to both errors, which keeps still clips from dividing by nothing.
+
+    Each clip is followed along its `own` flow: in an edit that moves outlines, other things lie at a pixel than in the
+    original, and move otherwise. Wobble that looks like motion is not seen then: `jitter_ratio` sees it. Along the
+    flow of the `original`, whatever moves otherwise counts as change.
 
     Args:
         before: frames of the original, RGB.
         after: frames of the result, of the same size and number.
         masks: (height, width) where to look in each frame, such as `metrics.face_mask` or `metrics.face_ring` of the
             original's landmarks. The first frame's is not used.
+        along: Whose flow the result is followed by.
 
     Raises:
         ValueError: the numbers of frames differ, or no mask has a pixel in it.
@@ -49,8 +60,9 @@ def warp_error_ratio(before: Iterable[Pixels], after: Iterable[Pixels], masks: I
             continue
         region = mask[window]
         flow = _flow(new[window], old[window])
-        for which, (present, past) in enumerate(((new, old), (new_edit, old_edit))):
-            difference = present[window].astype(np.float32) - _warp(past[window], flow)
+        flow_edit = _flow(new_edit[window], old_edit[window]) if along == "own" else flow
+        for which, (present, past, way) in enumerate(((new, old, flow), (new_edit, old_edit, flow_edit))):
+            difference = present[window].astype(np.float32) - _warp(past[window], way)
             squares[which] += float(np.square(difference[region]).sum())
         count += 3 * int(region.sum())
     if count == 0:

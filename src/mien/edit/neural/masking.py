@@ -9,6 +9,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from mien.edit.raster import Floats
+from mien.edit.steps import Steps
 from mien.models.families import masks
 from mien.models.families.bisenet import REGIONS, BiSeNet
 from mien.models.families.masks import AREAS
@@ -58,7 +59,7 @@ class Masker:
         self._occluder = occluder
         self._parser = parser
 
-    def mask(self, before: Floats, after: Floats, points: NDArray[Any]) -> Floats:
+    def mask(self, before: Floats, after: Floats, points: NDArray[Any]) -> Steps[Floats]:
         """(size, size) 0..1 where the edited crop is to be seen.
 
         Args:
@@ -75,10 +76,12 @@ class Masker:
             if kind == "box":
                 made.append(masks.box(size, blur=settings.blur, padding=settings.padding))
             elif kind == "occlusion" and self._occluder is not None:
+                yield "occluder"
                 made.append(self._occluder.visible(before[None])[0])
             elif kind == "area":
                 made.append(masks.area(points, size, settings.areas))
             elif kind == "region" and self._parser is not None:
+                yield "parser"
                 made.append(self._parser.region(after[None], settings.regions)[0])
             else:
                 raise ValueError(f"no network was given for the mask '{kind}'")

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from mien.edit.neural.crops import Placement
 from mien.edit.neural.masking import Masker
 from mien.edit.raster import Floats
+from mien.edit.steps import Steps, at_once
 from mien.faces.face import TrackedFace
 from mien.geometry import Rect
 from mien.models.families.codeformer import CodeFormer
@@ -49,13 +50,20 @@ class NeuralRestore:
         Raises:
             EngineError: a network failed.
         """
+        return at_once(self.steps(patch, rect, face, others))
+
+    def steps(
+        self, patch: NDArray[np.float32], rect: Rect, face: TrackedFace, others: Sequence[TrackedFace] = ()
+    ) -> Steps[NDArray[np.float32]]:
+        """`edit` network by network."""
         del others
         if face.fade <= 0:
             return patch.copy()
         place = self._place(five_of_mesh(face.face.landmarks))
         before = place.cut(patch, rect)
+        yield "restorer"
         after = self._restored(before)
-        mask = self._masker.mask(before, after, place.move(sixty_eight_of_mesh(face.face.landmarks)))
+        mask = yield from self._masker.mask(before, after, place.move(sixty_eight_of_mesh(face.face.landmarks)))
         return place.add_change(patch, rect, before, after, mask * self._blend * np.float32(face.fade))
 
     def _place(self, points: Floats) -> Placement:

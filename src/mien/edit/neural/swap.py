@@ -11,6 +11,7 @@ from mien.edit.neural.crops import Placement
 from mien.edit.neural.masking import Masker
 from mien.edit.neural.replacing import Replacer
 from mien.edit.raster import Floats
+from mien.edit.steps import Steps, at_once
 from mien.faces.face import TrackedFace
 from mien.geometry import Rect, bounding
 from mien.models.families.arcface import ArcFace
@@ -55,14 +56,22 @@ class NeuralSwap:
         Raises:
             EngineError: a network failed.
         """
+        return at_once(self.steps(patch, rect, face, others))
+
+    def steps(
+        self, patch: NDArray[np.float32], rect: Rect, face: TrackedFace, others: Sequence[TrackedFace] = ()
+    ) -> Steps[NDArray[np.float32]]:
+        """`edit` network by network."""
         del others
         if face.fade <= 0:
             return patch.copy()
         points = five_of_mesh(face.face.landmarks)
         place = self._place(points)
         before = place.cut(patch, rect)
-        after, seen = self._replacer.replace(before, self._target(patch, rect, points))
-        mask = self._masker.mask(before, after, place.move(sixty_eight_of_mesh(face.face.landmarks)))
+        target = yield from self._target(patch, rect, points)
+        yield "swapper"
+        after, seen = self._replacer.replace(before, target)
+        mask = yield from self._masker.mask(before, after, place.move(sixty_eight_of_mesh(face.face.landmarks)))
         if seen is not None:
             mask = np.minimum(mask, seen)
         return place.lay_back(patch, rect, before, after, mask * np.float32(face.fade))
@@ -70,10 +79,11 @@ class NeuralSwap:
     def _place(self, points: Floats) -> Placement:
         return Placement.of(points, self._replacer.template, self._size)
 
-    def _target(self, patch: Floats, rect: Rect, points: Floats) -> Floats | None:
+    def _target(self, patch: Floats, rect: Rect, points: Floats) -> Steps[Floats | None]:
         """(512,) who is replaced, if it matters."""
         if self._recogniser is None:
             return None
+        yield "recogniser"
         return self._recogniser.embed(_view(self._recogniser, points).cut(patch, rect)[None])[0]
 
 
