@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
-import boto3
 import pytest
 
 from mien.errors import UnreadableError, UnwritableError, UsageError
@@ -14,25 +12,6 @@ from mien.service.s3 import S3Storage, read_link
 from mien.service.storage import Storage
 
 LARGE = bytes(range(256)) * (36 << 12)  # 36 MB: three parts.
-
-
-@pytest.fixture(scope="module")
-def endpoint() -> Iterator[str]:
-    from moto.server import ThreadedMotoServer
-
-    with pytest.MonkeyPatch.context() as patch:
-        for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-            patch.setenv(name, "test")
-        patch.setenv("AWS_DEFAULT_REGION", "us-east-1")
-        patch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-        server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
-        server.start()
-        _, port = server.get_host_and_port()
-        url = f"http://127.0.0.1:{port}"
-        patch.setenv("AWS_ENDPOINT_URL_S3", url)
-        boto3.client("s3", endpoint_url=url).create_bucket(Bucket="bucket")
-        yield url
-        server.stop()
 
 
 @pytest.fixture(params=["s3", "folder"])

@@ -19,6 +19,7 @@ from mien.service.keys import ApiKey, Minted, mint
 from mien.service.records import FlaggedFrame, JobId, Result, WorkerId, new_id
 from mien.service.settings import Settings
 from mien.service.state import Grant, State
+from mien.service.storage import Storage
 from support.people import STILLS
 
 PORTRAIT = STILLS / "astronaut.png"
@@ -113,11 +114,13 @@ def bearer(token: str) -> dict[str, str]:
 
 
 @contextmanager
-def served(folder: Path, queue: str, inspector: Inspector, **settings: Any) -> Generator[Api]:
-    """An API with a storage of its own."""
+def served(
+    folder: Path, queue: str, inspector: Inspector, storage: Storage | None = None, **settings: Any
+) -> Generator[Api]:
+    """An API, with a folder as storage unless there is another."""
     state = State.at(queue)
     found = Settings(data=folder / "data", webhook_hosts=("127.0.0.1",), price_per_hour=1.0, **settings)
-    front = open_front(found, state, FolderStorage(folder / "storage"), inspector)
+    front = open_front(found, state, storage or FolderStorage(folder / "storage"), inspector)
     with ApiServer(front) as server:
         api = Api(front, server.url)
         yield api

@@ -96,6 +96,7 @@ def _settings(options: argparse.Namespace) -> Settings:
         asset_kept_s=options.keep_assets * _DAY_S or None,
         job_kept_s=options.keep_jobs * _DAY_S or None,
         public_url=options.public_url,
+        ready_with=None if options.no_worker else options.tier,
     )
 
 

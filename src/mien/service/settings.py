@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from mien.service.records import TierName
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
@@ -26,5 +28,7 @@ class Settings:
     """Jobs that ended so long ago are deleted with their results; None = never."""
     public_url: str | None = None
     """The API's address as users see it, for result links; None = the one that was called."""
+    ready_with: TierName | None = None
+    """It takes work only while a worker of this tier has its networks loaded; None = others see to workers."""
     inspectors: int = 1
     """Processes that look into uploads."""
