@@ -264,7 +264,20 @@ def deep_swapper(path: Path, side: int, masks: Sequence[np.ndarray], shift: Sequ
     return graph.write(path, inputs, shapes)
 
 
-def restorer(path: Path, side: int, factor: float, shift: Sequence[float], *, weighted: bool = False) -> Path:
+def ballast(length: int) -> onnx.TensorProto:
+    """A weight of that many bytes which nothing uses."""
+    return numpy_helper.from_array(np.zeros(length, np.uint8), "ballast")
+
+
+def restorer(
+    path: Path,
+    side: int,
+    factor: float,
+    shift: Sequence[float],
+    *,
+    weighted: bool = False,
+    weights: Sequence[onnx.TensorProto] = (),
+) -> Path:
     """The crop times `factor` (times the float64 weight) plus `shift` (red, green, blue), all in -1..1."""
     graph = Graph()
     scaled = graph.add("Mul", "input", np.array(factor, np.float32))
@@ -272,17 +285,17 @@ def restorer(path: Path, side: int, factor: float, shift: Sequence[float], *, we
         scaled = graph.add("Mul", scaled, graph.add("Cast", "weight", to=FLOAT))
     graph.add("Add", scaled, np.reshape(np.array(shift, np.float32), (1, 3, 1, 1)), out="output")
     inputs = {"input": (1, 3, side, side)} | ({"weight": (1,)} if weighted else {})
-    return graph.write(path, inputs, {"output": (1, 3, side, side)}, {"weight": DOUBLE})
+    return graph.write(path, inputs, {"output": (1, 3, side, side)}, {"weight": DOUBLE}, weights)
 
 
-def upscaler(path: Path, scale: int, kernel: np.ndarray) -> Path:
+def upscaler(path: Path, scale: int, kernel: np.ndarray, *, weights: Sequence[onnx.TensorProto] = ()) -> Path:
     """Each channel under `kernel` (k, k), black around, then each pixel `scale` x `scale` times. Any size."""
     graph = Graph()
     weight = np.repeat(kernel[None, None], 3, axis=0)
     blurred = graph.add("Conv", "input", weight, group=3, pads=[len(kernel) // 2] * 4)
     enlarged = np.array([1, 1, scale, scale], np.float32)
     graph.add("Resize", blurred, "", enlarged, out="output", **NEAREST)
-    return graph.write(path, {"input": ("n", 3, "h", "w")}, {"output": ("n", 3, "H", "W")})
+    return graph.write(path, {"input": ("n", 3, "h", "w")}, {"output": ("n", 3, "H", "W")}, weights=weights)
 
 
 def xseg(path: Path) -> Path:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from mien.engine.memory import format_bytes
@@ -33,42 +33,55 @@ class Turns:
     groups: tuple[tuple[str, ...], ...]
     """One group: all stay loaded."""
     chunk_frames: int
-    """Frames that are in memory at once; with one group no more than the least."""
+    """Frames that wait for each other; 1 with one group."""
     peak_bytes: int
-    """The largest group and a chunk."""
+    """Of the largest group."""
     loading_share: float
     """Share of the time that goes into loading; 0 with one group."""
 
+    @property
+    def taken(self) -> bool:
+        """Whether networks come and go."""
+        return len(self.groups) > 1
+
 
 def plan_turns(
-    steps: Sequence[Step], budget_bytes: int, frame_bytes: int, *, least_frames: int = 1, most_frames: int = 256
+    steps: Sequence[Step], budget_bytes: int, frame_bytes: int, *, frames_bytes: int, most_frames: int = 256
 ) -> Turns:
     """The plan with the least loading: all together if they fit, else as few turns as the budget allows.
 
     Args:
-        steps: In the order of use. A group is of neighbours.
-        budget_bytes: For networks and frames together.
-        frame_bytes: Of one frame between two steps.
-        least_frames: Chunks are no smaller.
+        steps: In the order of use. A group is of neighbours; a network that is used several times may be in several.
+        budget_bytes: For networks.
+        frame_bytes: Of one frame that waits between two groups.
+        frames_bytes: For all frames that wait: a bound of the chunk, which has one frame at least.
         most_frames: Chunks are no larger: frames that wait are latency.
 
     Raises:
-        UsageError: the budget does not hold the largest network and the smallest chunk; names the one that does.
+        UsageError: the budget does not hold the largest network; names the one that does.
     """
-    least_bytes = least_frames * frame_bytes
-    plans = [_plan(groups, budget_bytes, frame_bytes, least_frames, most_frames) for groups in _groupings(steps)]
-    fitting = [plan for plan in plans if plan.chunk_frames >= least_frames]
-    if not fitting:
-        largest = max(steps, key=lambda step: step.held_bytes)
-        raise UsageError(
-            f"a memory budget of {format_bytes(budget_bytes)} is too small: {largest.model} alone holds "
-            f"{format_bytes(largest.held_bytes)} and {least_frames} frames {format_bytes(least_bytes)}; "
-            f"give at least {format_bytes(largest.held_bytes + least_bytes)}"
-        )
+    check_each({step.model: step.held_bytes for step in steps}, budget_bytes)
+    most_frames = max(1, min(most_frames, frames_bytes // frame_bytes))
+    plans = [_plan(groups, most_frames) for groups in _groupings(steps)]
+    fitting = [plan for plan in plans if plan.peak_bytes <= budget_bytes]
     quick = [plan for plan in fitting if plan.loading_share <= LOADING_SHARE]
     if quick:
-        return min(quick, key=lambda plan: (len(plan.groups), plan.peak_bytes))
+        return min(quick, key=lambda plan: (len(plan.groups), plan.chunk_frames, plan.peak_bytes))
     return min(fitting, key=lambda plan: (plan.loading_share, len(plan.groups)))
+
+
+def check_each(held_bytes: Mapping[str, int], budget_bytes: int) -> None:
+    """Check that a budget holds each network, by id, on its own.
+
+    Raises:
+        UsageError: it does not hold the largest; names the one that does.
+    """
+    largest = max(held_bytes, key=held_bytes.__getitem__)
+    if held_bytes[largest] > budget_bytes:
+        raise UsageError(
+            f"a memory budget of {format_bytes(budget_bytes)} is too small for {largest}: "
+            f"give 'memory_budget' at least {format_bytes(held_bytes[largest])}"
+        )
 
 
 def _groupings(steps: Sequence[Step]) -> Iterator[tuple[tuple[Step, ...], ...]]:
@@ -78,24 +91,18 @@ def _groupings(steps: Sequence[Step]) -> Iterator[tuple[tuple[Step, ...], ...]]:
         yield tuple(tuple(steps[first:end]) for first, end in itertools.pairwise(bounds))
 
 
-def _plan(
-    groups: Sequence[Sequence[Step]], budget_bytes: int, frame_bytes: int, least_frames: int, most_frames: int
-) -> Turns:
-    group_bytes = max(sum(step.held_bytes for step in group) for group in groups)
-    affordable = max(0, budget_bytes - group_bytes) // frame_bytes
+def _plan(groups: Sequence[Sequence[Step]], most_frames: int) -> Turns:
+    names = tuple(tuple(dict.fromkeys(step.model for step in group)) for group in groups)
+    peak_bytes = max(sum({step.model: step.held_bytes for step in group}.values()) for group in groups)
     if len(groups) == 1:
-        wanted, load_s, frame_s = least_frames, 0.0, 0.0
-    else:
-        load_s = sum(step.load_s for group in groups for step in group)
-        frame_s = sum(step.frame_s for group in groups for step in group)
-        wanted = min(most_frames, max(least_frames, _wanted_frames(load_s, frame_s, most_frames)))
-    chunk_frames = min(affordable, wanted)
-    loading_share = load_s / (load_s + chunk_frames * frame_s) if load_s else 0.0
-    names = tuple(tuple(step.model for step in group) for group in groups)
-    return Turns(names, chunk_frames, group_bytes + chunk_frames * frame_bytes, loading_share)
+        return Turns(names, 1, peak_bytes, 0.0)
+    load_s = sum(sum({step.model: step.load_s for step in group}.values()) for group in groups)
+    frame_s = sum(step.frame_s for group in groups for step in group)
+    chunk_frames = _wanted_frames(load_s, frame_s, most_frames)
+    return Turns(names, chunk_frames, peak_bytes, load_s / (load_s + chunk_frames * frame_s) if load_s else 0.0)
 
 
 def _wanted_frames(load_s: float, frame_s: float, most_frames: int) -> int:
     """Frames of a chunk over which loading is `LOADING_SHARE` of the time."""
     work_s = load_s * (1 - LOADING_SHARE) / LOADING_SHARE
-    return most_frames if work_s >= most_frames * frame_s else math.ceil(work_s / frame_s)
+    return most_frames if work_s >= most_frames * frame_s else max(1, math.ceil(work_s / frame_s))

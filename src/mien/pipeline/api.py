@@ -226,6 +226,7 @@ class Swapper:
         _check_frame(picture)
         if self._live is None:
             self._runner.policy.check_stream()
+            self._networks.sharing.check_stream()
             self._live = LiveScene(self._scene(), self._guard)
         return self._live.edit(picture)
 

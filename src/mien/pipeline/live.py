@@ -8,6 +8,7 @@ from collections import deque
 import numpy as np
 from numpy.typing import NDArray
 
+from mien.edit.steps import at_once
 from mien.errors import PolicyError
 from mien.media.arrays import ArrayFrame
 from mien.media.profiles import space_of
@@ -47,7 +48,7 @@ class LiveScene:
         self._index += 1
         self._permit(frame)
         faces = self._scene.follow(frame)
-        self._scene.apply(frame, self._scene.plan(frame, faces), faces)
+        at_once(self._scene.apply(frame, self._scene.plan(frame, faces), faces))
         return np.asarray(frame.pixels, np.uint8)
 
     def _permit(self, frame: ArrayFrame) -> None:

@@ -12,6 +12,9 @@ from mien.recipe import Recipe
 _CPU_OPERATIONS_PER_S = {"fp32": 1e11, "bf16": 4e11}
 """Multiply-adds on two cores of an AMD EPYC, roughly."""
 _GPU_OPERATIONS_PER_S = 2e13
+_LOAD_BYTES_PER_S = 3e8
+"""Of a file that is read, compiled and run once, roughly."""
+_LEAST_LOAD_S = 0.2
 _TILE_PIXELS = 100 * 100
 """Of a picture that an upscaler takes in one item, roughly."""
 
@@ -20,11 +23,17 @@ def network_seconds(
     recipe: Recipe, located: Mapping[Role, Located], choices: Mapping[Role, Choice], frames: int, pixels: int
 ) -> float:
     """Seconds that networks whose operations are known take for so many frames of `pixels`, with one face in each."""
-    seconds = (
-        _items(role, recipe, pixels) * (one.entry.operations or 0) / _rate(choices[role])
-        for role, one in located.items()
-    )
-    return frames * sum(seconds)
+    return frames * sum(frame_seconds(recipe, role, one, choices[role], pixels) for role, one in located.items())
+
+
+def frame_seconds(recipe: Recipe, role: Role, one: Located, choice: Choice, pixels: int) -> float:
+    """Seconds that a network takes for a frame of `pixels` with one face; 0 where its operations are not known."""
+    return _items(role, recipe, pixels) * (one.entry.operations or 0) / _rate(choice)
+
+
+def load_seconds(one: Located) -> float:
+    """Seconds to load a network."""
+    return _LEAST_LOAD_S + one.path.stat().st_size / _LOAD_BYTES_PER_S
 
 
 def _items(role: Role, recipe: Recipe, pixels: int) -> float:

@@ -13,6 +13,7 @@ from mien.edit.neural.person import Find, Pictures, identify, portrait
 from mien.edit.neural.replacing import ByEmbedding, ByPicture, ByTraining, Replacer
 from mien.edit.neural.restore import NeuralRestore
 from mien.edit.neural.swap import NeuralSwap
+from mien.engine.choose import Choice
 from mien.engine.session import Session
 from mien.errors import ModelError, RecipeError, UsageError
 from mien.models.families.arcface import ArcFace
@@ -27,7 +28,8 @@ from mien.models.families.upscaling import Upscaler
 from mien.models.families.xseg import XSeg
 from mien.models.loading import NetworkLoader, Wanted
 from mien.models.store import Located
-from mien.pipeline.budget import Fit, fit
+from mien.pipeline.sharing import Sharing
+from mien.pipeline.turning import Chunking
 from mien.recipe import GEOMETRIC, Recipe
 
 RECOGNISER = "arcface_w600k_r50"
@@ -82,18 +84,15 @@ def locate_all(recipe: Recipe, loader: NetworkLoader) -> dict[Role, Located]:
     return located
 
 
-def expected_bytes(located: Located) -> int:
-    """What a network will hold, as far as its file tells."""
-    return located.path.stat().st_size
-
-
-def fit_all(located: Mapping[Role, Located], budget_bytes: int) -> Fit:
-    """How networks share a memory budget.
+def share(recipe: Recipe, located: Mapping[Role, Located], loader: NetworkLoader, budget_bytes: int) -> Sharing:
+    """The networks under their budget.
 
     Raises:
-        UsageError: one is too large for it.
+        ModelError: a file is no ONNX network.
+        EngineError: the machine has not what is asked for.
     """
-    return fit({one.entry.id: expected_bytes(one) for one in located.values()}, budget_bytes)
+    choices: dict[Role, Choice] = {role: loader.choose(one) for role, one in located.items()}
+    return Sharing(recipe, effect_names(recipe), located, choices, budget_bytes)
 
 
 def enlargement(recipe: Recipe, located: Mapping[Role, Located], loader: NetworkLoader) -> int:
@@ -114,7 +113,7 @@ class JobNetworks:
 
     recipe: Recipe
     located: dict[Role, Located]
-    fit: Fit
+    sharing: Sharing
     sessions: list[Session] = field(default_factory=list[Session])
     _opened: dict[Role, Family] = field(default_factory=dict[Role, Family])
 
@@ -128,7 +127,9 @@ class JobNetworks:
             PolicyError: the licence of one is not permitted.
         """
         located = locate_all(recipe, loader)
-        networks = cls(recipe, located, fit_all(located, budget_bytes))
+        sharing = share(recipe, located, loader, budget_bytes)
+        sharing.fit()  # Refuses a budget that is too small.
+        networks = cls(recipe, located, sharing)
         for role, located in networks.located.items():
             batched = role == "upscaler" or (role == "swapper" and recipe.pixel_boost is not None)
             networks._opened[role], session = loader.open(located, job, batched=batched)
@@ -144,7 +145,11 @@ class JobNetworks:
             for one in self.located.values()
             if not one.verified
         ]
-        return [*unverified, *self.fit.warnings]
+        return [*unverified, *self.sharing.fit().warnings]
+
+    def chunking(self, width: int, height: int) -> Chunking | None:
+        """How frames of that size take turns with the networks; None where they need not."""
+        return self.sharing.chunking(width * height, self.enlargement)
 
     @property
     def upscaler(self) -> Upscaler | None:

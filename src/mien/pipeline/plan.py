@@ -15,11 +15,10 @@ from mien.media.encoding import Encoding
 from mien.media.probe import Kind, probe
 from mien.media.stills.formats import format_of_suffix
 from mien.models.catalogue import CatalogueEntry, find_model
-from mien.models.families.family import Role
 from mien.models.opening import Wish
 from mien.pipeline.effects import check_effects
 from mien.pipeline.network_time import network_seconds
-from mien.pipeline.networks import enlargement, fit_all, locate_all
+from mien.pipeline.networks import enlargement, locate_all, share
 from mien.pipeline.output import check_output
 from mien.pipeline.video_job import encoding_for, open_target
 from mien.pipeline.workshop import Workshop
@@ -81,6 +80,9 @@ class Plan:
     """How many times as wide and high the result is."""
     segments: int
     """Independent parts; 0 for pictures."""
+    turns: tuple[tuple[str, ...], ...]
+    """Groups of networks that are loaded in turn for each chunk of frames; empty where all fit together."""
+    chunk_frames: int
     expected_memory_bytes: int
     estimated_seconds: float
     warnings: tuple[str, ...]
@@ -100,6 +102,9 @@ class Plan:
             rows.append(("encoding", self.encoding))
         if self.segments:
             rows.append(("segments", str(self.segments)))
+        if self.turns:
+            groups = " > ".join(" + ".join(group) for group in self.turns)
+            rows.append(("turns", f"{groups}, over chunks of {_count(self.chunk_frames, 'frame')}"))
         rows.append(("memory", f"about {self.expected_memory_bytes / 1e6:.0f} MB"))
         rows.append(("time", f"about {self.estimated_seconds:.0f} s with one face in the picture (an estimate)"))
         return rows + [("warning", warning) for warning in self.warnings]
@@ -134,10 +139,11 @@ def make_plan(recipe: Recipe) -> Plan:
     workshop = Workshop(recipe.device, recipe.precision)
     loader = workshop.loader(recipe)
     located = locate_all(recipe, loader)
-    shared = fit_all(located, workshop.budget_bytes(recipe))
+    sharing = share(recipe, located, loader, workshop.budget_bytes(recipe))
+    sharing.fit()  # Refuses a budget that is too small before anything is loaded.
     enlarged = enlargement(recipe, located, loader)
     target = _read_header(recipe, enlarged)
-    choices: dict[Role, Choice] = {role: loader.choose(one) for role, one in located.items()}
+    shared, choices = sharing.fit(target.width * target.height, enlarged), sharing.choices
     stages = ("decode", "follow", "edit", "measure", "encode") + (("join",) if target.kind == "video" else ())
     return Plan(
         target=recipe.target,
@@ -152,6 +158,8 @@ def make_plan(recipe: Recipe) -> Plan:
         encoding=_describe(target.encoding) if target.encoding else None,
         enlarged=enlarged,
         segments=target.segments,
+        turns=shared.in_turns.groups if shared.in_turns else (),
+        chunk_frames=shared.in_turns.chunk_frames if shared.in_turns else 1,
         expected_memory_bytes=_expected_memory(target) + shared.peak_bytes,
         estimated_seconds=_estimated_seconds(target)
         + network_seconds(recipe, located, choices, target.frames, target.width * target.height),

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mien.edit.effect import Effect
+from mien.edit.steps import Steps, steps_of
 from mien.faces.face import TrackedFace
 from mien.geometry import Rect, bounding
 from mien.media.frame import Frame
@@ -50,6 +51,11 @@ class Scene:
         self._effects = effects
         self._role_of = role_of
 
+    @property
+    def remembers(self) -> bool:
+        """Whether edits depend on the frames before."""
+        return any(effect.remembers for effects in self._effects.values() for effect in effects)
+
     def follow(self, frame: Frame) -> Sequence[TrackedFace]:
         """The faces of the next frame, whose pixels are still the target's."""
         return self._follower.update(frame)
@@ -59,17 +65,17 @@ class Scene:
         roles = [(face, self._role_of(face, faces)) for face in faces]
         return [FaceEdit(face, role, self._rect(role, face, frame)) for face, role in roles if role is not None]
 
-    def rehearse(self, frame: Frame, edits: Sequence[FaceEdit], faces: Sequence[TrackedFace]) -> None:
+    def rehearse(self, frame: Frame, edits: Sequence[FaceEdit], faces: Sequence[TrackedFace]) -> Steps[None]:
         """Let the effects see a frame before the first one that is edited; its pixels stay as they are."""
         for edit in edits:
             effects = self._effects[edit.role]
             last = max((number for number, effect in enumerate(effects, 1) if effect.remembers), default=0)
-            self._patches(frame, edit, faces, effects[:last])
+            yield from self._patches(frame, edit, faces, effects[:last])
 
-    def apply(self, frame: Frame, edits: Sequence[FaceEdit], faces: Sequence[TrackedFace]) -> None:
+    def apply(self, frame: Frame, edits: Sequence[FaceEdit], faces: Sequence[TrackedFace]) -> Steps[None]:
         """Edit the frame in place, one face after the other."""
         for edit in edits:
-            before, after = self._patches(frame, edit, faces, self._effects[edit.role])
+            before, after = yield from self._patches(frame, edit, faces, self._effects[edit.role])
             frame.apply(edit.rect, before, after)
 
     def _rect(self, role: int, face: TrackedFace, frame: Frame) -> Rect:
@@ -78,10 +84,10 @@ class Scene:
 
     def _patches(
         self, frame: Frame, edit: FaceEdit, faces: Sequence[TrackedFace], effects: Sequence[Effect]
-    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    ) -> Steps[tuple[NDArray[np.float32], NDArray[np.float32]]]:
         """The patch of a face as it is, and edited by `effects`."""
         others = [other for other in faces if other is not edit.face]
         before = after = frame.working(edit.rect)
         for effect in effects:
-            after = effect.edit(after, edit.rect, edit.face, others)
+            after = yield from steps_of(effect, after, edit.rect, edit.face, others)
         return before, after

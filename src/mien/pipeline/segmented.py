@@ -16,12 +16,14 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from mien.edit.steps import Steps, at_once
 from mien.faces.face import TrackedFace
 from mien.media.frame import Frame
-from mien.pipeline.executor import Execution, Stage, execute
+from mien.pipeline.executor import IN_FLIGHT, Execution, Stage, execute
 from mien.pipeline.samples import Monitor, Sample, SamplePlan
 from mien.pipeline.scene import FaceEdit, Scene
 from mien.pipeline.tally import Tally
+from mien.pipeline.turning import CHUNKS_IN_FLIGHT, Chunking, in_chunks, take_turns
 
 REHEARSAL_FRAMES = 12
 """Frames before a segment that its follower and effects see: the landmark filter and the smoothing of colour and shape
@@ -77,6 +79,8 @@ class Wiring:
     """Asked before each segment; an error stops the run."""
     examine: Callable[[Frame, Tally], None] | None = None
     """Looks at finished frames, about one a second, and counts what it sees."""
+    chunking: Chunking | None = None
+    """Where networks take turns: what is done with them is one stage then, so that no two groups are in use at once."""
 
 
 @dataclass(slots=True)
@@ -120,23 +124,24 @@ def run_segments(
     Raises:
         Interrupted: `cancelled` said so. Segments that were complete stay.
     """
+    chunking = wiring.chunking
     with _SegmentEncoder(wiring) as encoder:
-        stages = [
-            Stage("follow", _follow),
-            Stage("edit", _Editing(wiring.samples)),
-            Stage("measure", _Measuring(wiring)),
-            Stage("encode", encoder.take),
-        ]
-        if wiring.enlarge is not None:
-            stages.insert(-1, Stage("enlarge", _Enlarging(wiring.enlarge)))
+        stages = [Stage("follow", _each(_follow)), *_networked(wiring)]
         if wiring.mark is not None:
-            stages.insert(-1, Stage("mark", _Marking(wiring.mark)))
+            stages.append(Stage("mark", _each(_Marking(wiring.mark))))
+        stages.append(Stage("encode", _each(encoder.take)))
 
         def tell(_done: int) -> None:
             if tick is not None:  # Frames decoded for a rehearsal alone are no progress.
                 tick(encoder.written)
 
-        execution = execute(_tasks(unfinished, wiring), stages, tick=tell, cancelled=cancelled)
+        execution = execute(
+            in_chunks(_tasks(unfinished, wiring), chunking.frames if chunking else 1),
+            stages,
+            in_flight=CHUNKS_IN_FLIGHT if chunking else IN_FLIGHT,
+            tick=tell,
+            cancelled=cancelled,
+        )
     return replace(execution, items=encoder.written)
 
 
@@ -164,6 +169,31 @@ def _tasks(unfinished: Sequence[Span], wiring: Wiring) -> Iterator[Task]:
             yield Task(frame, sorted(shots, key=lambda shot: not shot.rehearsal))
 
 
+def _networked(wiring: Wiring) -> list[Stage[list[Task]]]:
+    """The stages that use the field's networks, and the one between them."""
+    editing = _Editing(wiring.samples, wiring.chunking)
+    stages = [Stage("edit", editing), Stage("measure", _each(_Measuring(wiring)))]
+    if wiring.enlarge is not None:
+        stages.append(Stage("enlarge", _each(_Enlarging(wiring.enlarge))))
+    return stages if wiring.chunking is None else [Stage("edit", _one_by_one(stages))]
+
+
+def _each(work: Callable[[Task], None]) -> Callable[[list[Task]], None]:
+    def work_all(tasks: list[Task]) -> None:
+        for task in tasks:
+            work(task)
+
+    return work_all
+
+
+def _one_by_one(stages: Sequence[Stage[list[Task]]]) -> Callable[[list[Task]], None]:
+    def work_all(tasks: list[Task]) -> None:
+        for stage in stages:
+            stage.work(tasks)
+
+    return work_all
+
+
 def _follow(task: Task) -> None:
     for shot in task.shots:
         shot.faces = shot.part.scene.follow(task.frame)
@@ -172,17 +202,26 @@ def _follow(task: Task) -> None:
 @dataclass(frozen=True, slots=True)
 class _Editing:
     plan: SamplePlan
+    chunking: Chunking | None
 
-    def __call__(self, task: Task) -> None:
+    def __call__(self, tasks: list[Task]) -> None:
+        # Effects that remember need one frame to be finished before the next one begins.
+        if self.chunking is None or any(shot.part.scene.remembers for task in tasks for shot in task.shots):
+            for task in tasks:
+                at_once(self._steps(task))
+        else:
+            take_turns(map(self._steps, tasks), self.chunking.groups)
+
+    def _steps(self, task: Task) -> Steps[None]:
         frame = task.frame
         for shot in task.shots:
             scene = shot.part.scene
             shot.edits = scene.plan(frame, shot.faces)
             if shot.rehearsal:
-                scene.rehearse(frame, shot.edits, shot.faces)
+                yield from scene.rehearse(frame, shot.edits, shot.faces)
                 continue
             before = self._views(frame, shot)
-            scene.apply(frame, shot.edits, shot.faces)
+            yield from scene.apply(frame, shot.edits, shot.faces)
             shot.samples = [
                 Sample(edit, view, frame.display(edit.rect), *self.plan.wants(frame.index))
                 for edit, view in zip(shot.edits, before, strict=False)

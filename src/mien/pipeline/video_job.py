@@ -188,6 +188,7 @@ class VideoJob:
             mark=job.marking.stamp(self._opening_frames()),
             permit=self._permit,
             examine=job.guard.examine,
+            chunking=job.networks.chunking(info.width, info.height),
         )
         already = sum(segment.end - segment.first for segment in finished)
         tick = job.ticker(info.frame_count, already)

@@ -51,7 +51,8 @@ def run_picture(job: Job) -> None:
         samples = survey_frames([picture], job.workshop.analyser)
         people = tell_apart(samples)
     follower = StillFollower(samples, people)
-    _run(job, lambda: iter([picture]), 1, 1.0, follower, job.cast_or_leave(people), _PictureWriter(picture, job))
+    writer, size = _PictureWriter(picture, job), (picture.width, picture.height)
+    _run(job, lambda: iter([picture]), 1, size, 1.0, follower, job.cast_or_leave(people), writer)
     for warning in picture.warnings:
         if not (warning == CREDENTIALS_DROPPED and job.marking.keeps_credentials):
             job.report.warn(warning)
@@ -78,7 +79,8 @@ def run_animation(job: Job) -> None:
         tracker = Tracker(job.workshop.analyser, people)
         rate = info.frame_count / info.duration_s if info.duration_s else 10.0
         writer = AnimationWriter(job.recipe.output, source, job.marking.inscription(info.width, info.height))
-        _run(job, source.frames, info.frame_count, rate, tracker, job.cast_or_leave(people), writer)
+        role_of, size = job.cast_or_leave(people), (info.width, info.height)
+        _run(job, source.frames, info.frame_count, size, rate, tracker, role_of, writer)
         for warning in (*source.warnings, *writer.warnings):
             job.report.warn(warning)
 
@@ -122,6 +124,7 @@ def _run(
     job: Job,
     frames: Callable[[], Iterator[Any]],
     total: int,
+    size: tuple[int, int],
     frames_per_second: float,
     follower: Follower,
     role_of: RoleOf,
@@ -147,6 +150,7 @@ def _run(
         mark=job.marking.stamp(),
         permit=job.guard.permit,
         examine=job.guard.examine,
+        chunking=job.networks.chunking(*size),
     )
     execution = run_segments([_Whole(total)], wiring, tick=job.ticker(total), cancelled=job.cancelled)
     job.account(tallies, execution)
