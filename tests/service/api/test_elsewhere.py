@@ -59,9 +59,11 @@ def elsewhere(
     folder = tmp_path_factory.mktemp("elsewhere")
     storage = S3Storage(f"s3://bucket/mien?endpoint={endpoint}")
     allowed = (f"{files}/in/", "s3://bucket/given/")
-    with EmbeddedValkey(folder / "queue") as queue:
-        with served(folder, queue.url, inspector, storage, allowed_links=allowed) as api:
-            yield api
+    with (
+        EmbeddedValkey(folder / "queue") as queue,
+        served(folder, queue.url, inspector, storage, allowed_links=allowed) as api,
+    ):
+        yield api
 
 
 def test_a_job_from_upload_to_deletion_in_a_bucket(elsewhere: Api, endpoint: str) -> None:
