@@ -7,13 +7,15 @@ from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
+import av
+import cv2
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 from PIL import Image
 
 from mien.errors import ConsentError, ContentRefused, PolicyError
-from mien.pipeline import live
+from mien.pipeline import live, survey, video_job
 from mien.pipeline.api import Runner, Swapper
 from mien.pipeline.checkpoint import checkpoint_folder
 from mien.pipeline.dispatch import run_job
@@ -83,6 +85,19 @@ def nothing_is_left(output: Path) -> bool:
 
 def record_of(picture: str, kind: str = "consent", **fields) -> FaceRecord:
     return FaceRecord.make(kind, "somebody", (jobs.identity(picture),), **fields)
+
+
+def late_guest(path: Path) -> Path:
+    """Ten frames of Grace Hopper, then ten of Luis."""
+    with av.open(str(path), "w") as container:
+        stream = container.add_stream("libx264", rate=10, options={"crf": "14"})
+        stream.width, stream.height, stream.pix_fmt = 320, 320, "yuv420p"
+        for name in (jobs.HOPPER, jobs.LUIS):
+            pixels = cv2.resize(jobs.rgb(name), (320, 320), interpolation=cv2.INTER_AREA)
+            for _ in range(10):
+                container.mux(stream.encode(av.VideoFrame.from_ndarray(pixels, format="rgb24")))
+        container.mux(stream.encode())
+    return path
 
 
 class TestContent:
@@ -286,6 +301,19 @@ class TestConsent:
         assert nothing_is_left(tmp_path / "out.png")
         store.revoke(bar.id)
         assert run(recipe).faces == 1
+
+    def test_a_barred_face_that_appears_late_ends_a_video(
+        self, run: RunWith, store: ConsentStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The survey sees only the first frame, in which nobody is barred."""
+        monkeypatch.setattr(video_job, "LOOKS", 1)
+        monkeypatch.setattr(survey, "spread", lambda _length, _count: [0])
+        bar = record_of(jobs.LUIS, "barred")
+        store.add(bar)
+        target = late_guest(tmp_path / "target.mp4")
+        with pytest.raises(ConsentError, match=rf"a face of the target is barred .*{bar.id}"):
+            run(jobs.job(target, tmp_path / "out.mp4"))
+        assert nothing_is_left(tmp_path / "out.mp4")
 
     def test_a_stream_asks_as_well(self, store: ConsentStore, folder: Path) -> None:
         bar = record_of(jobs.ASTRONAUT, "barred")

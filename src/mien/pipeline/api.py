@@ -231,7 +231,7 @@ class Swapper:
         return self._live.edit(picture)
 
     def _scene(self) -> Scene:
-        role_of = cast_live(self._recipe, self._workshop.references(self._recipe))
+        role_of = self._guard.cast(cast_live(self._recipe, self._workshop.references(self._recipe)))
         effects = make_effects(self._recipe, self._roles, self._networks)
         return Scene(Tracker(self._workshop.analyser), effects, role_of)
 

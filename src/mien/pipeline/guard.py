@@ -11,8 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mien.errors import ConsentError, ContentRefused, PolicyError, UnwritableError, UsageError
+from mien.faces.face import TrackedFace
 from mien.faces.people import People
 from mien.media.frame import Frame
+from mien.pipeline.casting import RoleOf
 from mien.pipeline.tally import Tally
 from mien.recipe import Recipe
 from mien.report import ContentCheck, Report
@@ -43,6 +45,8 @@ class Guard:
     ask: Permit
     """Whoever runs the job may stop it as well."""
     _store: ConsentStore = field(init=False)
+    _barred: Sequence[tuple[str, Sequence[Embedding]]] = ()
+    """Id and faces of each bar, as of the last `permit`."""
     _vault: Vault | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _faces: tuple[Embedding | None, ...] = ()
@@ -118,7 +122,21 @@ class Guard:
         check_records(records, self.recipe.purpose, datetime.now(UTC))
         if records:
             check_faces(self._faces, records)
-        check_barred([face for face in self._faces if face is not None], self._store.barred(), "source")
+        self._barred = self._store.barred()
+        check_barred([face for face in self._faces if face is not None], self._barred, "source")
+
+    def cast(self, role_of: RoleOf) -> RoleOf:
+        """The same roles; a barred face, also one that appears late, ends the job instead of playing one.
+
+        Its errors are those of `target_people`.
+        """
+
+        def permitted(face: TrackedFace, faces: Sequence[TrackedFace]) -> int | None:
+            if face.fresh and face.face.embedding is not None:
+                check_barred([face.face.embedding], self._barred, "target")
+            return role_of(face, faces)
+
+        return permitted
 
     def view(self, frame: Frame) -> NDArray[np.uint8]:
         """What the gate is shown of a frame."""

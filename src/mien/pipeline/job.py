@@ -105,7 +105,7 @@ class Job:
         """
         self.guard.target_people(people)
         self.report.people = len(people.persons)
-        return cast_people(self.recipe, people, self.workshop.references(self.recipe))
+        return self.guard.cast(cast_people(self.recipe, people, self.workshop.references(self.recipe)))
 
     def cast_or_leave(self, people: People) -> RoleOf:
         """As `cast`, but where the recipe allows a target without a face to replace, nobody plays a role then.
