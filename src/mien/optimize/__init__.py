@@ -1,0 +1,1 @@
+"""Making networks cheaper, and proving that they stayed good."""
