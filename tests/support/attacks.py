@@ -53,23 +53,25 @@ PICTURE_ATTACKS: Mapping[str, Callable[[Pixels], Pixels]] = MappingProxyType(
 )
 
 
-def coded(frames: Sequence[Pixels], codec: str, crf: int, pixel_format: str = "yuv420p") -> list[Pixels]:
+def coded(frames: Sequence[Pixels], codec: str, crf: int) -> list[Pixels]:
     """Through an encoder and its decoder."""
+    with av.open(io.BytesIO(coded_bytes(frames, codec, crf))) as container:
+        return [frame.to_ndarray(format="rgb24") for frame in container.decode(video=0)]
+
+
+def coded_bytes(frames: Sequence[Pixels], codec: str, crf: int) -> bytes:
+    """A Matroska file of the frames, cut to even sides."""
     data = io.BytesIO()
     with av.open(data, "w", format="matroska") as container:
-        options = {"crf": str(crf)} | (
-            {"preset": "veryfast", "x265-params": "log-level=none"} if "265" in codec else {}
-        )
-        stream = container.add_stream(codec, rate=25, options=options)
+        fast = {"preset": "veryfast", "x265-params": "log-level=none"} if codec == "libx265" else {}
+        stream = container.add_stream(codec, rate=25, options={"crf": str(crf), **fast})
         stream.width, stream.height = (side // 2 * 2 for side in frames[0].shape[1::-1])
-        stream.pix_fmt = pixel_format
+        stream.pix_fmt = "yuv420p"
         for frame in frames:
             even = np.ascontiguousarray(frame[: stream.height, : stream.width])
             container.mux(stream.encode(av.VideoFrame.from_ndarray(even, format="rgb24")))
         container.mux(stream.encode())
-    data.seek(0)
-    with av.open(data) as container:
-        return [frame.to_ndarray(format="rgb24") for frame in container.decode(video=0)]
+    return data.getvalue()
 
 
 CLIP_ATTACKS: Mapping[str, Callable[[Sequence[Pixels]], list[Pixels]]] = MappingProxyType(

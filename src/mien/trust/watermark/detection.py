@@ -6,8 +6,8 @@ where it fits best.
 
 How often something unmarked is taken for marked does not depend on what it shows, because the pilot's chips are random:
 whatever the whitened picture y, their sum weighted with y exceeds t times the length of y with a probability of at
-most exp(-t^2/2) (Hoeffding). `THRESHOLD` is 8 at no more than `_TRIES` alignments, which makes less than 1 in 10,000;
-for a sum that is as good as normal, as this one is, it is 1 in a million.
+most exp(-t^2/2) (Hoeffding). Over all alignments that the search can end at, that makes `FALSE_ALARMS`, 1 in 5,900; as
+a sum of thousands is as good as normal, it is 1 in 120,000 rather.
 """
 
 from __future__ import annotations
@@ -45,6 +45,8 @@ _PHASES = (-1 / 3, 0.0, 1 / 3)
 """Fractions of a cell by which the grid may lie between the sampled ones."""
 _TRIES = len(_SCALES) * 3 ** (3 * len(_FINER)) * len(_PHASES) ** 2 * TILE**2
 """Alignments that the search can end at, 1.3e10."""
+FALSE_ALARMS = _TRIES * math.exp(-(THRESHOLD**2) / 2)
+"""Bound on the probability that a picture or clip without a mark is taken for marked."""
 _CLEAR = 1.5 * THRESHOLD
 """Score at which the frame is clearly not cropped, so that other scales need not be tried."""
 
