@@ -61,6 +61,8 @@ def test_killed_and_resumed_gives_the_same_packets(
     assert jobs.packets(tmp_path / "out.mp4") == jobs.packets(swapped[0])
     assert (report.frames, report.faces, report.tracks) == (60, 60, 1)
     assert report.quality == swapped[1].quality
+    assert report.content is not None
+    assert report.content.result == 3  # One frame a second of the whole, not of what this run made.
     assert not checkpoint_folder(tmp_path / "out.mp4").exists()
 
 
