@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -22,6 +23,7 @@ from mien.pipeline.plan import Plan, make_plan
 from mien.pipeline.progress import Progress, ProgressCallback
 from mien.pipeline.roles import permitted_roles
 from mien.pipeline.scene import Scene
+from mien.pipeline.stamp import make_stamp
 from mien.pipeline.workshop import Workshop
 from mien.recipe import Recipe
 from mien.report import Report
@@ -187,6 +189,7 @@ class Swapper:
         self._recipe = _recipe(self._options, target="-", output="-")
         self._runner = Runner(policy)
         self._live: LiveScene | None = None
+        self._stamp = make_stamp(self._recipe, secrets.token_hex(16))
         self._workshop = self._runner.workshop(self._recipe.device, self._recipe.precision)
         self._recipe = self._runner.policy.apply(self._recipe)
         check_effects(self._recipe)
@@ -227,7 +230,7 @@ class Swapper:
         if self._live is None:
             self._runner.policy.check_stream()
             self._networks.sharing.check_stream()
-            self._live = LiveScene(self._scene(), self._guard)
+            self._live = LiveScene(self._scene(), self._guard, self._stamp)
         return self._live.edit(picture)
 
     def _scene(self) -> Scene:

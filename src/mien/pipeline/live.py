@@ -14,6 +14,7 @@ from mien.media.arrays import ArrayFrame
 from mien.media.profiles import space_of
 from mien.pipeline.guard import Guard, Look
 from mien.pipeline.scene import Scene
+from mien.pipeline.stamp import Stamp
 from mien.trust.gate import Ballot
 
 _LOOKS_EVERY_S = 1.0
@@ -25,13 +26,15 @@ _LOOKS_KEPT = 10
 class LiveScene:
     """A scene whose frames are arrays that come when they come."""
 
-    def __init__(self, scene: Scene, guard: Guard) -> None:
+    def __init__(self, scene: Scene, guard: Guard, stamp: Stamp | None = None) -> None:
         """Args:
         scene: That has seen nothing.
         guard: Has let the stream begin, and may end it.
+        stamp: Marks the finished frames.
         """
         self._scene = scene
         self._guard = guard
+        self._stamp = stamp
         self._looks: deque[Look] = deque(maxlen=_LOOKS_KEPT)
         self._refusal: PolicyError | None = None
         self._colours = space_of("rgb", 255, None)
@@ -49,6 +52,8 @@ class LiveScene:
         self._permit(frame)
         faces = self._scene.follow(frame)
         at_once(self._scene.apply(frame, self._scene.plan(frame, faces), faces))
+        if self._stamp is not None:
+            self._stamp(frame)
         return np.asarray(frame.pixels, np.uint8)
 
     def _permit(self, frame: ArrayFrame) -> None:

@@ -2,33 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import mien
 from mien.errors import UnwritableError, VaultError
 from mien.faces.analyser import MODELS
-from mien.media.frame import Frame
 from mien.media.inscription import NOTHING, Inscription
 from mien.media.probe import probe
 from mien.models.catalogue import CatalogueEntry, find_model
 from mien.models.families.family import Role
 from mien.models.store import Located
 from mien.pipeline.checkpoint import job_number
+from mien.pipeline.stamp import Stamp, make_stamp
 from mien.recipe import Recipe
 from mien.report import Marks, Report
 from mien.trust import xmp
 from mien.trust.aigc import KEY, Aigc
 from mien.trust.carriers import Carrier, carrier_of, carrier_of_content
 from mien.trust.claim import SYNTHETIC, TRAINED, Claim, UsedModel
-from mien.trust.label import TEXTS, make_label
+from mien.trust.label import TEXTS
 from mien.trust.ledger import note_result
 from mien.trust.permission import named_consents
-from mien.trust.watermark import MarkId, Watermark, mark_of_job
-from mien.trust.watermark.embedding import UNFIT, Markable, fits
+from mien.trust.watermark import mark_of_job
+from mien.trust.watermark.embedding import UNFIT, fits
 from mien.trust.watermark.ids import to_text
 
 if TYPE_CHECKING:
@@ -51,9 +51,7 @@ class Marking:
     carrier: Carrier = field(init=False)
     """What the output can carry."""
     _signer: Signer | None = field(init=False, default=None)
-    _watermark: Watermark | None = field(init=False, default=None)
-    _refused: bool = field(init=False, default=False)
-    """Whether a frame could not take it."""
+    _stamp: Stamp | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         """Look before any work whether the marks can be made.
@@ -82,8 +80,8 @@ class Marking:
         """Whether credentials of the target live on in the result's."""
         return self.recipe.marks != "none" and self.carrier.signed
 
-    def stamp(self, opening_frames: int | None = None) -> Callable[[Frame], None] | None:
-        """Puts what can be seen, or found, into a finished frame, once for each; None where nothing is asked for.
+    def stamp(self, opening_frames: int | None = None) -> Stamp | None:
+        """Puts what can be seen, or found, into finished frames; None where nothing is asked for.
 
         Args:
             opening_frames: How many frames from the first one on show the label; None = all.
@@ -91,26 +89,15 @@ class Marking:
         Raises:
             UnreadableError: the target or a picture cannot be read any more.
         """
-        if self._has_watermark:
-            self._watermark = Watermark(self._mark_id())
-        language, watermark = self.recipe.label, self._watermark
-        if language == "none" and watermark is None:
+        if self.recipe.marks == "none" and self.recipe.label == "none":
             return None
-
-        def stamp(frame: Frame) -> None:
-            if language != "none" and (opening_frames is None or frame.index < opening_frames):
-                make_label(language, frame.width, frame.height, frame.step).draw(frame)
-            if watermark is not None and not watermark.embed(cast(Markable, frame)):
-                self._refused = True
-
-        return stamp
-
-    @property
-    def _has_watermark(self) -> bool:
-        return self.recipe.marks == "all" and self.carrier.watermarked
-
-    def _mark_id(self) -> MarkId:
-        return mark_of_job(job_number(self.recipe, mien.__version__))
+        self._stamp = make_stamp(
+            self.recipe,
+            job_number(self.recipe, mien.__version__),
+            watermarked=self.carrier.watermarked,
+            opening_frames=opening_frames,
+        )
+        return self._stamp
 
     def inscription(self, width: int, height: int) -> Inscription:
         """What the result says about itself. Ask when it is written: the report then says so.
@@ -128,10 +115,12 @@ class Marking:
             return NOTHING
         marks.produce_id = job_number(recipe, mien.__version__)
         marks.metadata = self.carrier.place
-        if self._has_watermark and fits(width, height) and not self._refused:
-            marks.watermark = to_text(self._mark_id())
-        elif self._has_watermark:
-            self.report.warn(f"{UNFIT}: the result goes without")
+        if recipe.marks == "all" and self.carrier.watermarked:
+            # Others may have made the frames of a video that is only joined here.
+            if fits(width, height) and not (self._stamp and self._stamp.refused):
+                marks.watermark = to_text(mark_of_job(marks.produce_id))
+            else:
+                self.report.warn(f"{UNFIT}: the result goes without")
         text = Aigc.made_by(recipe.producer, marks.produce_id).to_json()
         return Inscription(
             xmp=(lambda packet: self._extended(packet, text)) if self.carrier.place == "XMP" else None,
@@ -153,8 +142,8 @@ class Marking:
             UnwritableError: it cannot be signed.
         """
         marks = self.report.marks
-        if marks.watermark is not None and self._watermark is not None:
-            marks.watermark_psnr_db = self._watermark.psnr_db
+        if marks.watermark is not None and self._stamp and self._stamp.watermark:
+            marks.watermark_psnr_db = self._stamp.watermark.psnr_db
         if self.carrier.signed:
             self._sign(path)
         try:
@@ -169,7 +158,10 @@ class Marking:
         signer = self._signer or own_signer(self.folder)
         target = Path(self.recipe.target)
         origin = Origin(target, carrier_of_content(target, probe(target).format).form)
-        sign(path, self.carrier.form, origin, self._claim(), signer)
+        try:
+            sign(path, self.carrier.form, origin, self._claim(), signer)
+        except UnwritableError as error:
+            raise UnwritableError(f"{self.recipe.output} cannot be written: {error}") from error
         self.report.marks.signer, self.report.marks.own_signer = signer.name, signer.own
 
     def _claim(self) -> Claim:
