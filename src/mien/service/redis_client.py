@@ -18,6 +18,8 @@ PREFIX = "mien:"
 _OUTAGE_TRIES = 40
 """With the pauses below, about 35 s: a server that is restarted is waited for."""
 _SOCKET_TIMEOUT_S = 20.0
+_CONNECTIONS = 1000
+"""The most of one process. Each listener of the API waits on one of its own; redis-py's own bound is 100."""
 
 
 class Client(redis.Redis):
@@ -53,6 +55,7 @@ def connect(url: str) -> redis.Redis:
             retry_on_error=[ConnectionError, TimeoutError, BusyLoadingError],
             socket_timeout=_SOCKET_TIMEOUT_S,
             socket_connect_timeout=2.0,
+            max_connections=_CONNECTIONS,
         )
     except ValueError as error:
         raise UsageError(f"the queue's address {url} makes no sense: give redis://host:port ({error})") from error

@@ -253,3 +253,24 @@ def test_what_was_kept_long_enough_is_deleted(api: Api, caller: Caller) -> None:
     caller.http.post(f"/v1/jobs/{waiting}/cancel")
     api.front.cleaner.clean(later)
     assert caller.http.get(f"/v1/assets/{caller.made['source']}").status_code == 404
+
+
+def test_others_are_answered_while_many_wait_for_a_look_at_their_files(
+    api: Api, caller: Caller, recipe: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reached, go_on = threading.Event(), threading.Event()
+    plan = type(api.front.inspector).plan
+
+    def slow_plan(*arguments: Any) -> Any:
+        reached.set()
+        assert go_on.wait(60)
+        return plan(*arguments)
+
+    monkeypatch.setattr(type(api.front.inspector), "plan", slow_plan)
+    waiting = 60  # More than the threads that serve all other calls.
+    with ThreadPoolExecutor(waiting) as pool:
+        asked = [pool.submit(caller.http.post, "/v1/estimates", json={"recipe": recipe}) for _ in range(waiting)]
+        assert reached.wait(30)
+        assert caller.http.get("/v1/jobs", timeout=30).status_code == 200
+        go_on.set()
+        assert {one.result().status_code for one in asked} == {200}

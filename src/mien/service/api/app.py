@@ -13,7 +13,7 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
 import mien
-from mien.service.api import assets, events, health, jobs, results
+from mien.service.api import assets, events, health, jobs, results, waiting
 from mien.service.api.answers import PROBLEM_SCHEMA, answer_problems
 from mien.service.api.envelope import Envelope
 from mien.service.api.front import Front
@@ -66,6 +66,7 @@ async def _lifespan(app: FastAPI) -> AsyncGenerator[None]:
     front: Front = app.state.front
     stopping: threading.Event = app.state.stopping
     app.state.streams = CapacityLimiter(events.STREAMS)
+    app.state.looking = CapacityLimiter(front.settings.inspectors + waiting.BESIDE)
     tasks: Sequence[Callable[[], Any]] = (
         lambda: _warm(front),
         lambda: front.postman.run(stopping),

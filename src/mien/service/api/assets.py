@@ -18,6 +18,7 @@ from mien.service.api.callers import FrontOf, ReadsAssets, WritesAssets, tenant_
 from mien.service.api.front import Front
 from mien.service.api.once import KEY_PATTERN, once
 from mien.service.api.shown import show_asset
+from mien.service.api.waiting import in_line
 from mien.service.keys import ApiKey
 from mien.service.library import Kept, Upload
 from mien.service.problems import refuse
@@ -61,7 +62,7 @@ async def upload(
         await run_sync(_check_room, front, key, int(length))
     with tempfile.TemporaryDirectory(dir=front.library.folder) as folder:
         arrived = await _receive(request.stream(), Path(folder) / "upload", name, key)
-        kept = await run_sync(_keep, front, key, arrived, idempotency_key)
+        kept = await in_line(request, lambda: _keep(front, key, arrived, idempotency_key))
     return show_asset(kept)
 
 

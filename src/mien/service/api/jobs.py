@@ -14,6 +14,7 @@ from mien.service.api.front import Front
 from mien.service.api.once import KEY_PATTERN, once
 from mien.service.api.shown import show_estimate, show_job
 from mien.service.api.tracing import trace_of
+from mien.service.api.waiting import in_line
 from mien.service.keys import ApiKey
 from mien.service.problems import refuse
 from mien.service.records import Job, JobId, new_id
@@ -22,13 +23,14 @@ router = APIRouter(prefix="/v1", tags=["jobs"])
 
 
 @router.post("/estimates", summary="Say what a job would take", responses=problems(401, 403, 404, 413, 415))
-def estimate(front: FrontOf, key: WritesJobs, wanted: schemas.JobRequest) -> schemas.Estimate:
+async def estimate(request: Request, front: FrontOf, key: WritesJobs, wanted: schemas.JobRequest) -> schemas.Estimate:
     """Checks a request as `POST /v1/jobs` does, and does nothing."""
-    return show_estimate(front.acceptance.check(key, wanted_of(wanted)).estimate)
+    checked = await in_line(request, lambda: front.acceptance.check(key, wanted_of(wanted)))
+    return show_estimate(checked.estimate)
 
 
 @router.post("/jobs", status_code=201, summary="Ask for a job", responses=problems(401, 403, 404, 409, 413, 415))
-def create(
+async def create(
     request: Request,
     front: FrontOf,
     key: WritesJobs,
@@ -39,10 +41,19 @@ def create(
     same job."""
     body = wanted.model_dump_json(exclude_unset=True).encode()
     trace = trace_of(request)
-    job = once(
-        front, key, idempotency_key, body, lambda: new_id("job"), lambda job: _make(front, key, wanted, job, trace)
-    )
-    return _shown(front, job)
+
+    def make() -> schemas.Job:
+        job = once(
+            front,
+            key,
+            idempotency_key,
+            body,
+            lambda: new_id("job"),
+            lambda job: _make(front, key, wanted, job, trace),
+        )
+        return _shown(front, job)
+
+    return await in_line(request, make)
 
 
 @router.get("/jobs", summary="List jobs", responses=problems(401, 403))
