@@ -62,7 +62,7 @@ class Workshop:
         self.precision = precision
         self.analyser = FaceAnalyser(device, precision)
         self._people = _remembering(self.analyser, embeddings, f"{device} {precision}")
-        self.classifiers = InstalledClassifiers(Wish(device, precision))
+        self.classifiers = InstalledClassifiers()
         self._settings = Once()
         self._faces = Once(FACES_KEPT)
         self._pools: list[Pool] = []

@@ -15,13 +15,14 @@ from mien.models.catalogue import CatalogueEntry, find_model
 from mien.models.opening import Wish, open_entry, sha256_of
 from mien.trust.gate import Classifier
 
+_WISH = Wish("cpu", "fp32")
+"""A frame a second is little work, and verdicts are the same on every machine."""
+
 
 @dataclass(slots=True)
 class InstalledClassifiers:
     """The networks, loaded once for any number of jobs. Safe to use from several threads."""
 
-    wish: Wish = field(default_factory=Wish)
-    """Where they run."""
     sessions: list[Session] = field(default_factory=list[Session])
     """Of what is loaded."""
     _loaded: tuple[Classifier, ...] = ()
@@ -53,7 +54,7 @@ class InstalledClassifiers:
         return classifiers
 
     def _open(self, entry: CatalogueEntry, path: Path) -> Session:
-        choice = self.wish.choose(entry, path)
+        choice = _WISH.choose(entry, path)
         session = open_entry(entry, path, choice, cpu_batch=1, cache=open_cache().folder)
         self.sessions.append(session)
         return session
