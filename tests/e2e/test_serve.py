@@ -117,6 +117,9 @@ def test_keys_are_listed_and_revoked(served: Served) -> None:
         assert client.jobs() == []
     assert served.run("keys", "revoke", made.split("_")[1], *place).returncode == 0
     assert httpx.get(f"{served.url}/v1/jobs", headers={"Authorization": f"Bearer {made}"}).status_code == 401
+    audit = served.run("keys", "audit", "--key", made.split("_")[1], *place)
+    assert audit.returncode == 0, audit.stderr
+    assert [line.split()[1] for line in audit.stdout.splitlines()[:-1]] == ["key.added", "key.revoked"]
     unknown = served.run("keys", "revoke", "nobody", *place)
     assert (unknown.returncode, "mien keys list" in unknown.stderr) == (2, True)
 

@@ -11,4 +11,5 @@ COMMANDS = {
     "add": "make a key and show it",
     "list": "list the keys",
     "revoke": "make a key invalid at once",
+    "audit": "show what keys were used for, and check the log",
 }
