@@ -17,7 +17,7 @@ from mien.service.valkey import EmbeddedValkey
 from support.jobs import ASTRONAUT, HOPPER
 from support.pictures import png_chunk
 from support.service import Place, WorkerProcess, working
-from support.video import ffmpeg
+from support.video import ffmpeg, streams
 
 
 @pytest.fixture(scope="module")
@@ -64,6 +64,24 @@ def test_a_picture_and_a_video_come_back(shared: tuple[Place, WorkerProcess], ta
     assert (report["frames"], report["faces"], report["segments"]) == (75, 75, 3)
     assert {"decode", "edit", "encode", "join"} <= set(report["stages"])
     assert report["target"] == video["target"]
+
+
+def test_a_preview_is_half_as_large_and_says_so(place: Place, talking: Path, tmp_path: Path) -> None:
+    video = {**picture(place), "target": place.upload(talking), "output": "out.mp4", "end": "00:00:02"}
+    jobs = [
+        place.submit(picture(place), tier="preview"),
+        place.submit({**video, "segment_seconds": 1}, tier="preview", kind="video"),
+    ]
+    with working(place, 1, "--tier", "preview"):
+        still, clip = place.wait(jobs)
+    assert (still.state, clip.state) == ("done", "done"), (still.error, clip.error)
+    with Image.open(place.result(still, tmp_path / "out.jpg")) as result, Image.open(HOPPER) as target:
+        assert result.size == (target.width // 2, target.height // 2)
+    (stream,) = streams(place.result(clip, tmp_path / "out.mp4"), "v")
+    assert (stream["width"], stream["height"], stream["nb_frames"]) == (240, 134, "50")
+    assert len(streams(tmp_path / "out.mp4", "a")) == 1
+    assert [job.result.name for job in (still, clip) if job.result] == ["out-preview.jpg", "out-preview.mp4"]
+    assert all(job.result.report["preview"] for job in (still, clip) if job.result)
 
 
 def test_a_poison_job_ends_among_the_dead_letters_and_the_others_finish(shared: tuple[Place, WorkerProcess]) -> None:

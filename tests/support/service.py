@@ -100,7 +100,9 @@ class WorkerProcess:
         )
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
-        assert "takes" in line, f"the worker did not start: {line}"
+        if "takes" not in line:
+            self.kill()
+            raise AssertionError(f"the worker did not start: {line}")
         self.name = line.split()[0]
 
     @property

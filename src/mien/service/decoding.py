@@ -17,10 +17,18 @@ from mien import errors
 from mien.errors import MienError, UnreadableError
 from mien.recipe import Position
 
-_PRELOADED = ["mien.media.animation", "mien.media.probe", "mien.media.video", "mien.pipeline.survey"]
+_PRELOADED = [
+    "mien.media.animation",
+    "mien.media.halving",
+    "mien.media.probe",
+    "mien.media.video",
+    "mien.pipeline.survey",
+]
 _OPEN_FILES = 256
 _LOOKED_AT = 600
 """Frames that a thorough survey decodes, at most, about."""
+_HALVED_AT_MOST = 20_000
+"""Frames of a video of which a copy is made: of more than some ten minutes nobody makes a preview."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +55,18 @@ class Part:
     """The first that it no longer keeps."""
     frames: tuple[int, int] | None = None
     """First frame of that range and index after the last; None = those that a survey may look at."""
+    halved: Path | None = None
+    """Decode all of it, and write a copy of half the size there."""
 
     @property
     def count(self) -> int:
         """How many frames these are, at most."""
+        if self.halved is not None:
+            return _HALVED_AT_MOST
         return self.frames[1] - self.frames[0] if self.frames else _LOOKED_AT
 
 
-def check(path: Path, bounds: Bounds, part: Part = Part()) -> None:  # noqa: B008: it is frozen.
+def check(path: Path, bounds: Bounds, part: Part = Part()) -> None:
     """Decode a picture or an animation whole, or a part of a video.
 
     Raises:
@@ -90,7 +102,7 @@ def check(path: Path, bounds: Bounds, part: Part = Part()) -> None:  # noqa: B00
 def _run(answer: Connection, path: Path, bounds: Bounds, part: Part, seconds: float) -> None:
     """The process: sends nothing to complain about, or the name of an error and its message."""
     try:
-        _limit(bounds, seconds)
+        _limit(bounds, seconds, writes=part.halved is not None)
         _decode(path, bounds, part)
         answer.send(())
     except MienError as error:
@@ -103,19 +115,21 @@ def _run(answer: Connection, path: Path, bounds: Bounds, part: Part, seconds: fl
         answer.send((UnreadableError.__name__, f"{path} cannot be decoded ({type(error).__name__}: {error})"))
 
 
-def _limit(bounds: Bounds, seconds: float) -> None:
+def _limit(bounds: Bounds, seconds: float, *, writes: bool) -> None:
     # Private memory, not address space, of which threads reserve much more than they use.
     held = int(Path("/proc/self/statm").read_text().split()[5]) * resource.getpagesize()
     most = held + bounds.memory_bytes
     resource.setrlimit(resource.RLIMIT_DATA, (most, most))
     resource.setrlimit(resource.RLIMIT_CPU, (int(seconds) + 1, int(seconds) + 1))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+    if not writes:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_NOFILE, (_OPEN_FILES, _OPEN_FILES))
 
 
 def _decode(path: Path, bounds: Bounds, part: Part) -> None:
     from mien.media.animation import AnimationSource
+    from mien.media.halving import halve_picture, halve_video
     from mien.media.pictures import read_picture
     from mien.media.probe import probe
     from mien.media.video import VideoSource
@@ -126,7 +140,9 @@ def _decode(path: Path, bounds: Bounds, part: Part) -> None:
         raise UnreadableError(
             f"{path} has {found.width}x{found.height} pixels, and at most {bounds.pixels} are taken: make it smaller"
         )
-    if found.kind == "picture":
+    if part.halved is not None and found.kind != "animation":
+        (halve_picture if found.kind == "picture" else halve_video)(path, part.halved)
+    elif found.kind == "picture":
         read_picture(path)
     elif found.kind == "animation":
         with AnimationSource(path) as animation:

@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from mien.errors import (
     FaceError,
@@ -33,6 +33,7 @@ from mien.service.rollout import Rollouts
 from mien.service.state import START, Grant, How, State
 from mien.service.tasks import Finished, Made, Split, Tools, run_task
 from mien.service.thumbnails import flagged_frames
+from mien.service.tiers import TIERS
 from mien.service.workspace import Desk, Workspace, clear_folder
 
 _REFUSED = (UsageError, PolicyError, FaceError, UnreadableError, UnsupportedMediaError)
@@ -134,7 +135,7 @@ class Running:
         report = outcome.report
         result = Result(
             key=desk.store(outcome.path),
-            name=str(job.recipe["output"]),
+            name=_name(job),
             size_bytes=outcome.path.stat().st_size,
             media_type=mimetypes.guess_type(outcome.path.name)[0] or "application/octet-stream",
             report=_shown(report, job),
@@ -185,6 +186,12 @@ def flagged_share(report: Report) -> float:
     return len({flag.frame for flag in report.flagged}) / max(report.frames, 1)
 
 
+def _name(job: Job) -> str:
+    """What the result is called; a preview says that it is one."""
+    name = PurePosixPath(str(job.recipe["output"]))
+    return f"{name.stem}-preview{name.suffix}" if TIERS[job.tier].is_preview else name.name
+
+
 def _noting(held: Held) -> Callable[[Progress], None]:
     def note(progress: Progress) -> None:
         held.frames_done, held.stage = progress.done, progress.stage
@@ -194,4 +201,5 @@ def _noting(held: Held) -> Callable[[Progress], None]:
 
 def _shown(report: Report, job: Job) -> dict[str, object]:
     """A report with the names that the tenant gave."""
-    return {**report.to_mapping(), "target": job.recipe["target"], "output": job.recipe["output"]}
+    names = {"target": job.recipe["target"], "output": job.recipe["output"]}
+    return {**report.to_mapping(), **names, "tier": job.tier, "preview": TIERS[job.tier].is_preview}

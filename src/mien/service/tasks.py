@@ -93,6 +93,8 @@ def _start(recipe: Recipe, desk: Desk, tools: Tools) -> Finished | Split:
     if not found:
         return Finished(Path(recipe.output), report)
     output = {"survey": desk.store(Checkpoint(desk.folder).survey_path), "report": report.to_mapping()}
+    if desk.made(target := Path(recipe.target)):
+        output["target"] = desk.store(target)
     return replace(found[0], output=output)
 
 

@@ -163,6 +163,10 @@ class Desk:
         self._space.storage.put(path, key)
         return key
 
+    def made(self, path: Path) -> bool:
+        """Whether a file of this folder was made here, rather than brought."""
+        return not path.is_symlink()
+
     def show(self, packets: Path) -> None:
         """Let those who wait for the job see how a finished segment begins.
 
