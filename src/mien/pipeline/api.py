@@ -230,6 +230,8 @@ class Swapper:
         if self._live is None:
             self._runner.policy.check_stream()
             self._networks.sharing.check_stream()
+            if self._stamp is not None:
+                self._stamp.note(self._runner.policy.folder, self._recipe)
             self._live = LiveScene(self._scene(), self._guard, self._stamp)
         return self._live.edit(picture)
 

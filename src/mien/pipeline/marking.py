@@ -57,7 +57,7 @@ class Marking:
         """Look before any work whether the marks can be made.
 
         Raises:
-            UnreadableError, UsageError: the user's certificate cannot be used.
+            UnreadableError, UsageError: the user's certificate, or the installation's, cannot be used.
         """
         self.carrier = carrier_of(self.recipe.output)
         self.report.marks = Marks(self.recipe.marks)
@@ -70,10 +70,19 @@ class Marking:
         ):
             if not possible:
                 self.report.warn(f"{self.carrier.name} has no place for {what}: the result goes without")
-        if self.carrier.signed and self.recipe.certificate and self.recipe.private_key:
-            from mien.trust.certificates import signer_of
+        if self.carrier.signed:
+            self._signer = self._find_signer()
 
-            self._signer = signer_of(Path(self.recipe.certificate), Path(self.recipe.private_key))
+    def _find_signer(self) -> Signer:
+        from mien.trust.certificates import own_signer, passing_signer, signer_of
+
+        if self.recipe.certificate and self.recipe.private_key:
+            return signer_of(Path(self.recipe.certificate), Path(self.recipe.private_key))
+        try:
+            return own_signer(self.folder)
+        except UnwritableError as error:
+            self.report.warn(f"the result is signed with a certificate that nobody will know again: {error}")
+            return passing_signer()
 
     @property
     def keeps_credentials(self) -> bool:
@@ -152,10 +161,10 @@ class Marking:
             self.report.warn(f"the result could not be noted, so its marks will not lead back to it: {error}")
 
     def _sign(self, path: Path) -> None:
-        from mien.trust.certificates import own_signer
         from mien.trust.credentials import Origin, sign
 
-        signer = self._signer or own_signer(self.folder)
+        signer = self._signer
+        assert signer is not None
         target = Path(self.recipe.target)
         origin = Origin(target, carrier_of_content(target, probe(target).format).form)
         try:

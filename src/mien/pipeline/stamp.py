@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import cast
 
 from mien.media.frame import Frame
 from mien.recipe import Recipe
 from mien.trust.label import make_label
+from mien.trust.ledger import note_result
+from mien.trust.permission import named_consents
 from mien.trust.watermark import Watermark, mark_of_job
 from mien.trust.watermark.embedding import Markable
+from mien.trust.watermark.ids import to_text
 
 
 @dataclass(slots=True)
 class Stamp:
     """Marks the frames of one job or stream, each once. For one thread at a time."""
 
+    number: str
+    """Of that job or stream."""
     language: str
     """Of the label; `none` = there is none."""
     watermark: Watermark | None
@@ -31,6 +37,16 @@ class Stamp:
         if self.watermark is not None and not self.watermark.embed(cast(Markable, frame)):
             self.refused = True
 
+    def note(self, folder: Path, recipe: Recipe) -> None:
+        """Enter a stream into the installation's log, so that its watermark leads back to it.
+
+        Raises:
+            VaultError: the log was changed.
+            UnwritableError: it cannot be written.
+        """
+        if self.watermark is not None:
+            note_result(folder, self.number, to_text(self.watermark.mark_id), named_consents(recipe.consent))
+
 
 def make_stamp(
     recipe: Recipe, number: str, *, watermarked: bool = True, opening_frames: int | None = None
@@ -44,4 +60,6 @@ def make_stamp(
         opening_frames: See `Stamp`.
     """
     watermark = Watermark(mark_of_job(number)) if recipe.marks == "all" and watermarked else None
-    return None if watermark is None and recipe.label == "none" else Stamp(recipe.label, watermark, opening_frames)
+    if watermark is None and recipe.label == "none":
+        return None
+    return Stamp(number, recipe.label, watermark, opening_frames)

@@ -23,6 +23,7 @@ from cryptography.hazmat.primitives.serialization import (
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from mien.errors import UnreadableError, UnwritableError, UsageError
+from mien.trust.places import TRUST_VARIABLE
 
 FILE_NAME = "signer.pem"
 """Key, certificate and issuer of an installation, in its trust folder."""
@@ -97,11 +98,19 @@ def own_signer(folder: Path) -> Signer:
         _keep(path, _make())
     except OSError as error:
         raise UnwritableError(
-            f"the signer of this installation cannot be kept in {folder}: {error.strerror}"
+            f"the signer of this installation cannot be kept in {folder} ({error.strerror}): set {TRUST_VARIABLE} to a"
+            " folder that can be written"
         ) from error
     made = _load_own(path)
     assert made is not None
     return made
+
+
+def passing_signer() -> Signer:
+    """A signer for one result, of an installation that cannot keep its own."""
+    pem = _make()
+    chain, key = x509.load_pem_x509_certificates(pem), load_pem_private_key(pem, None)
+    return Signer("es256", _pem(chain), _key_pem(key), own=True)
 
 
 def own_anchor(folder: Path) -> bytes | None:
