@@ -1,3 +1,5 @@
+from collections.abc import Sequence
+
 import cv2
 import numpy as np
 import pytest
@@ -28,6 +30,33 @@ def turned(image: np.ndarray, angle: float) -> tuple[np.ndarray, np.ndarray]:
     side = round(float(np.hypot(*image.shape[:2])))
     matrix = placed(image, side / 2, side / 2, 1.0, angle)
     return compose([(image, matrix)], (side, side)), matrix
+
+
+def row_of_people(
+    analyser: FaceAnalyser,
+    middles: Sequence[float],
+    heights: Sequence[float],
+    size: tuple[int, int],
+    angles: Sequence[float] | None = None,
+) -> np.ndarray:
+    """The people of the stills side by side, in a picture of `size` (width, height).
+
+    Args:
+        analyser: finds them in the stills.
+        middles: of their faces, pixels from the left.
+        heights: of their faces, pixels.
+        size: of the picture.
+        angles: degrees clockwise by which they are turned, upright if not given.
+    """
+    layers: list[tuple[np.ndarray, np.ndarray]] = []
+    for number, (middle, pixels, angle) in enumerate(zip(middles, heights, angles or [0] * len(middles), strict=True)):
+        image = still(STILLS[number % len(STILLS)])
+        (whole,) = analyser.find(image)
+        scale = pixels / float(whole.box[3] - whole.box[1])
+        turn = placed(image, 0, 0, scale, angle)[:, :2]
+        off = turn @ ((whole.box[:2] + whole.box[2:]) / 2 - np.array(image.shape[1::-1]) / 2)
+        layers.append((image, placed(image, middle - off[0], size[1] / 2 - off[1], scale, angle)))
+    return compose(layers, size)
 
 
 @pytest.mark.parametrize("name", STILLS)
@@ -102,16 +131,26 @@ def test_several_faces_are_found_largest_first(analyser: FaceAnalyser):
 
 def test_faces_near_and_ever_farther_are_all_found(analyser: FaceAnalyser):
     """In one picture: a face seen at once does not keep others from being looked for that are a fifth of its size."""
-    heights = (260, 110, 75, 52, 38)
-    middles = [200 + 390 * number for number in range(len(heights))]
-    layers: list[tuple[np.ndarray, np.ndarray]] = []
-    for number, (middle, pixels) in enumerate(zip(middles, heights, strict=True)):
-        image = still(STILLS[number % len(STILLS)])
-        (whole,) = analyser.find(image)
-        scale = pixels / float(whole.box[3] - whole.box[1])
-        off = (whole.box[:2] + whole.box[2:]) / 2 - np.array(image.shape[1::-1]) / 2
-        layers.append((image, placed(image, middle - off[0] * scale, 500 - off[1] * scale, scale)))
-    faces = analyser.find(compose(layers, (1920, 1080)))
+    middles = [200 + 390 * number for number in range(5)]
+    faces = analyser.find(row_of_people(analyser, middles, (260, 110, 75, 52, 38), (1920, 1080)))
+    assert sorted(float(face.box[0] + face.box[2]) / 2 for face in faces) == pytest.approx(middles, abs=20)
+
+
+@pytest.mark.parametrize("quarters", range(3))
+def test_far_faces_are_found_together_however_the_picture_lies(analyser: FaceAnalyser, quarters: int):
+    """One that is seen at once, turned or not, does not keep the others from being looked for."""
+    middles = [80 + 135 * number for number in range(9)]
+    picture = row_of_people(analyser, middles, (40, 26, 28, 30, 26, 34, 28, 26, 30), (1280, 720))
+    faces = analyser.find(np.ascontiguousarray(np.rot90(picture, quarters)))
+    axis, backwards = quarters % 2, quarters in (1, 2)
+    found = [float(face.box[axis] + face.box[axis + 2]) / 2 for face in faces]
+    assert sorted(1280 - place if backwards else place for place in found) == pytest.approx(middles, abs=12)
+
+
+def test_a_far_face_that_lies_on_its_side_keeps_no_upright_ones_from_being_found(analyser: FaceAnalyser):
+    middles = [200 + 300 * number for number in range(4)]
+    picture = row_of_people(analyser, middles, (70, 26, 28, 30), (1280, 720), angles=(90, 0, 0, 0))
+    faces = analyser.find(picture)
     assert sorted(float(face.box[0] + face.box[2]) / 2 for face in faces) == pytest.approx(middles, abs=20)
 
 

@@ -83,16 +83,23 @@ class FaceAnalyser:
         Raises:
             ModelError, EngineError: a network cannot be loaded or run.
         """
-        if faces := self.find_upright(picture):
-            if not any(detect.is_small(picture, face.box) for face in faces):
-                return faces
-            # Where some are far away, others may be farther still.
-            faces += self.confirm(picture, detect.detect_in_tiles(picture, self._detector), turned=False)
-            return _without_doubles([(0.0, face) for face in faces])
-        for search in detect.searches(picture, self._detector, thorough=thorough):
-            if faces := self.confirm(picture, search()):
-                return faces
-        return []
+        faces = self.find_upright(picture)
+        for search in detect.searches(picture, self._detector):
+            faces = faces or self.confirm(picture, search())
+        if not faces or any(detect.is_small(picture, face.box) for face in faces):
+            faces = self._find_far(picture, faces)
+        if thorough and not faces:
+            faces = self.confirm(picture, detect.detect_in_tiles(picture, self._detector, 1, 2, 3))
+        return faces
+
+    def _find_far(self, picture: Picture, faces: list[Face]) -> list[Face]:
+        """Those found already, and others as far away: upright, or turned as any of them is."""
+        ways, searched = {0}, set[int]()
+        while ways := (ways | {round(face.pose.roll / 90) % 4 for face in faces}) - searched:
+            far = detect.detect_in_tiles(picture, self._detector, *sorted(ways))
+            faces = faces + self.confirm(picture, far, turned=not faces)
+            searched |= ways
+        return _without_doubles([(0.0, face) for face in faces])
 
     def find_upright(self, picture: Picture) -> list[Face]:
         """As `find`, cheaply: only faces turned less than about 45 degrees, and none that is tiny."""

@@ -67,11 +67,10 @@ def detect_upright(picture: Picture, detectors: Detectors) -> list[Detection]:
     return distinct(found)
 
 
-def searches(picture: Picture, detectors: Detectors, *, thorough: bool = True) -> list[Callable[[], list[Detection]]]:
-    """Ever more laborious searches, for a picture in which no face was found upright: stop at the first that helps.
+def searches(picture: Picture, detectors: Detectors) -> list[Callable[[], list[Detection]]]:
+    """Searches for a picture in which no face was found upright, to stop at the first that helps.
 
-    Turned views, then the picture with a margin for a face that is larger than the picture, then tiles for far
-    faces, upright, then (if `thorough`) turned.
+    Turned views, then the picture with a margin for a face that is larger than the picture. `detect_in_tiles` is next.
     """
 
     def turned() -> list[Detection]:
@@ -82,8 +81,7 @@ def searches(picture: Picture, detectors: Detectors, *, thorough: bool = True) -
         views = [_turned(margin_view(picture), quarters) for quarters in range(4)]
         return distinct(_detect(views, detectors("back")))
 
-    quick = [turned, with_margin, lambda: detect_in_tiles(picture, detectors)]
-    return [*quick, lambda: detect_in_tiles(picture, detectors, 1, 2, 3)] if thorough else quick
+    return [turned, with_margin]
 
 
 def detect_in_tiles(picture: Picture, detectors: Detectors, *quarters: int) -> list[Detection]:
