@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mien.engine.calls import Totals
 from mien.engine.residency import Residency
 from mien.engine.session import Ran, Session, Tensors, Usage
 
@@ -25,8 +25,7 @@ class LeasedSession:
         self._loader = loader
         self._expected_bytes = expected_bytes
         self._ran: Ran | None = None
-        self._usage = Usage()
-        self._lock = threading.Lock()
+        self._totals = Totals()
 
     @property
     def ran(self) -> Ran:
@@ -45,8 +44,7 @@ class LeasedSession:
     @property
     def usage(self) -> Usage:
         """Calls, batch items and seconds so far, over all times it was loaded; loading is not in the seconds."""
-        with self._lock:
-            return Usage(self._usage.calls, self._usage.items, self._usage.seconds)
+        return self._totals.usage
 
     def run(self, inputs: Tensors) -> dict[str, NDArray[np.float32]]:
         """Run one batch.
@@ -61,8 +59,5 @@ class LeasedSession:
             started = time.perf_counter()
             outputs = session.run(inputs)
             seconds = time.perf_counter() - started
-        with self._lock:
-            self._usage.calls += 1
-            self._usage.items += len(next(iter(inputs.values())))
-            self._usage.seconds += seconds
+        self._totals.add(len(next(iter(inputs.values()))), seconds)
         return outputs

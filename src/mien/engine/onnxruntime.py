@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import os
-import threading
 import time
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mien.engine.built import is_sound
+from mien.engine.calls import Totals, check_inputs
 from mien.engine.device import Device
 from mien.engine.onnx_file import OnnxFile
 from mien.engine.providers import EXTRAS, PROVIDERS, Engines, providers, session_entries
@@ -117,8 +117,7 @@ class OnnxRuntimeSession:
         max_batch = engines.profile.most if engines else max_batch
         self._max_batch = 1 if any(shape[:1] == (1,) for shape, _ in self._inputs.values()) else max_batch
         self._ran = Ran(model, "onnxruntime", f"{device.name} ({device.full_name})", precision, why)
-        self._usage = Usage()
-        self._lock = threading.Lock()
+        self._totals = Totals()
 
     @property
     def ran(self) -> Ran:
@@ -128,8 +127,7 @@ class OnnxRuntimeSession:
     @property
     def usage(self) -> Usage:
         """Calls, batch items and seconds so far."""
-        with self._lock:
-            return Usage(self._usage.calls, self._usage.items, self._usage.seconds)
+        return self._totals.usage
 
     def run(self, inputs: Tensors) -> dict[str, NDArray[np.float32]]:
         """Run one batch, in parts of at most `max_batch`. Outputs are the caller's to keep.
@@ -137,7 +135,7 @@ class OnnxRuntimeSession:
         Raises:
             EngineError: an input has the wrong name or shape, or the engine failed.
         """
-        items = self._check(inputs)
+        items = check_inputs(self._model, inputs, {name: shape for name, (shape, _) in self._inputs.items()})
         arrays = {
             name: np.ascontiguousarray(value, _NUMPY_TYPES[self._inputs[name][1]]) for name, value in inputs.items()
         }
@@ -146,10 +144,7 @@ class OnnxRuntimeSession:
             self._run_part({name: value[first : first + self._max_batch] for name, value in arrays.items()})
             for first in range(0, items, self._max_batch)
         ]
-        with self._lock:
-            self._usage.calls += 1
-            self._usage.items += items
-            self._usage.seconds += time.perf_counter() - started
+        self._totals.add(items, time.perf_counter() - started)
         outputs = parts[0] if len(parts) == 1 else [np.concatenate(pieces) for pieces in zip(*parts, strict=True)]
         return dict(zip(self._outputs, outputs, strict=True))
 
@@ -211,19 +206,6 @@ class OnnxRuntimeSession:
         except ModelError as damage:
             return ModelError(f"{self._model} cannot be read: {damage}")
         return EngineError(f"{self._model} cannot be loaded on {self._device.name}: {error}")
-
-    def _check(self, inputs: Tensors) -> int:
-        if set(inputs) != set(self._inputs):
-            raise EngineError(f"{self._model} takes {', '.join(self._inputs)}, got {', '.join(inputs) or 'nothing'}")
-        for name, value in inputs.items():
-            shape, _ = self._inputs[name]
-            fits = value.ndim == len(shape) and all(
-                not isinstance(side, int) or side == given
-                for side, given in zip(shape[1:], value.shape[1:], strict=True)
-            )
-            if not fits or not len(value):
-                raise EngineError(f"{self._model}: input {name} takes shape {shape}, got {value.shape}")
-        return len(next(iter(inputs.values())))
 
 
 def computing_on_cpu(assigned: Iterable[tuple[str, Sequence[str]]]) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mien.engine.cache import load_blob, store_blob
+from mien.engine.calls import Side, Totals, check_inputs
 from mien.engine.device import Device, core
 from mien.engine.mapped import giving_back_pages, read_mapped
 from mien.engine.onnx_file import OnnxFile
@@ -74,7 +75,7 @@ class OpenVinoSession:
             "INFERENCE_NUM_THREADS": threads * streams,
             "NUM_STREAMS": streams,
         }
-        self._usage = Usage()
+        self._totals = Totals()
         self._lock = threading.Lock()
         self._large = path.is_file() and path.stat().st_size >= LARGE_BYTES
         self._variants: dict[int, _Variant] = {}
@@ -84,6 +85,8 @@ class OpenVinoSession:
             self._max_batch = 1
             first = self._variant(1)
         self._inputs = first.inputs
+        shapes = {name: tuple(_side(side) for side in shape) for name, shape in first.inputs.items()}
+        self._shapes: dict[str, tuple[Side, ...]] = dict(shapes)
         if precision == "int8" and file_precision(path) != "int8":
             raise EngineError(f"{model} is no int8 network: give a quantised file, or another precision than int8")
         ran_in = precision if precision == "int8" else first.precision
@@ -99,8 +102,7 @@ class OpenVinoSession:
     @property
     def usage(self) -> Usage:
         """Calls, batch items and seconds so far."""
-        with self._lock:
-            return Usage(self._usage.calls, self._usage.items, self._usage.seconds)
+        return self._totals.usage
 
     def run(self, inputs: Tensors) -> dict[str, NDArray[np.float32]]:
         """Run one batch, in parts of at most `max_batch`. Outputs are copies.
@@ -108,17 +110,14 @@ class OpenVinoSession:
         Raises:
             EngineError: an input has the wrong name or shape, or the engine failed.
         """
-        items = self._check(inputs)
+        items = check_inputs(self._model, inputs, self._shapes)
         started = time.perf_counter()
         try:
             parts = self._run_parts(inputs, items)
         except _OneItemOnly:
             self._max_batch = 1
             parts = self._run_parts(inputs, items)
-        with self._lock:
-            self._usage.calls += 1
-            self._usage.items += items
-            self._usage.seconds += time.perf_counter() - started
+        self._totals.add(items, time.perf_counter() - started)
         if len(parts) == 1:
             return parts[0]
         return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
@@ -221,20 +220,6 @@ class OpenVinoSession:
         )
         return hashlib.sha256(repr(parts).encode()).hexdigest()[:32]
 
-    def _check(self, inputs: Tensors) -> int:
-        shapes = self._inputs
-        if set(inputs) != set(shapes):
-            raise EngineError(f"{self._model} takes {', '.join(shapes)}, got {', '.join(inputs) or 'nothing'}")
-        for name, value in inputs.items():
-            inner = shapes[name]
-            fits = value.ndim == len(inner) and all(
-                dimension.is_dynamic or dimension.get_length() == side
-                for dimension, side in zip(list(inner)[1:], value.shape[1:], strict=True)
-            )
-            if not fits or not len(value):
-                raise EngineError(f"{self._model}: input {name} takes shape {inner}, got {value.shape}")
-        return len(next(iter(inputs.values())))
-
 
 class _OneItemOnly(Exception):
     """The network was exported for single items: there are shapes in it that say so."""
@@ -303,6 +288,10 @@ def _takes_batches(network: ov.Model) -> bool:
 def _input_name(port: ov.ConstOutput) -> str:
     """As the file calls it: the port itself also carries names of what the engine has folded into it."""
     return port.get_node().get_friendly_name()
+
+
+def _side(side: ov.Dimension) -> int | None:
+    return None if side.is_dynamic else side.get_length()
 
 
 def _bounded(shape: ov.PartialShape, bound: int) -> ov.PartialShape:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Generic, Protocol, TypeVar
 
 from numpy.typing import NDArray
 
 from mien.edit.raster import Floats
 from mien.models.families.deep_swapper import DeepSwapper
+from mien.models.families.family import CropFamily
 from mien.models.families.swapping import PLAIN_STRENGTH, EmbeddingSwapper, PictureSwapper
 from mien.models.families.templates import Template
 
@@ -44,14 +45,14 @@ class Replacer(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class ByEmbedding:
-    """With a network that knows the person by an embedding."""
+SwapperT = TypeVar("SwapperT", bound=CropFamily)
 
-    swapper: EmbeddingSwapper
-    source: Floats
-    """(512,) as the network wants it."""
-    strength: float = PLAIN_STRENGTH
+
+@dataclass(frozen=True, slots=True)
+class _By(Generic[SwapperT]):
+    """What the three kinds of swappers share."""
+
+    swapper: SwapperT
 
     @property
     def template(self) -> Template:
@@ -62,6 +63,20 @@ class ByEmbedding:
     def side(self) -> int:
         """Width and height of the network's crops, pixels."""
         return self.swapper.side
+
+    @property
+    def needs_target(self) -> bool:
+        """Whether `replace` has to be told who is replaced."""
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class ByEmbedding(_By[EmbeddingSwapper]):
+    """With a network that knows the person by an embedding."""
+
+    source: Floats
+    """(512,) as the network wants it."""
+    strength: float = PLAIN_STRENGTH
 
     @property
     def needs_target(self) -> bool:
@@ -75,27 +90,11 @@ class ByEmbedding:
 
 
 @dataclass(frozen=True, slots=True)
-class ByPicture:
+class ByPicture(_By[PictureSwapper]):
     """With a network that knows the person by a picture."""
 
-    swapper: PictureSwapper
     picture: NDArray[Any]
     """(picture_size, picture_size, 3) aligned crop of the source."""
-
-    @property
-    def template(self) -> Template:
-        """On which crops are aligned."""
-        return self.swapper.template
-
-    @property
-    def side(self) -> int:
-        """Width and height of the network's crops, pixels."""
-        return self.swapper.side
-
-    @property
-    def needs_target(self) -> bool:
-        """Whether `replace` has to be told who is replaced."""
-        return False
 
     def replace(self, crop: Floats, target: Floats | None) -> tuple[Floats, Floats | None]:
         """See `Replacer`."""
@@ -104,25 +103,8 @@ class ByPicture:
 
 
 @dataclass(frozen=True, slots=True)
-class ByTraining:
+class ByTraining(_By[DeepSwapper]):
     """With a network that was trained for the person."""
-
-    swapper: DeepSwapper
-
-    @property
-    def template(self) -> Template:
-        """On which crops are aligned."""
-        return self.swapper.template
-
-    @property
-    def side(self) -> int:
-        """Width and height of the network's crops, pixels."""
-        return self.swapper.side
-
-    @property
-    def needs_target(self) -> bool:
-        """Whether `replace` has to be told who is replaced."""
-        return False
 
     def replace(self, crop: Floats, target: Floats | None) -> tuple[Floats, Floats | None]:
         """See `Replacer`."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from mien.engine.session import Session
 from mien.errors import UsageError
-from mien.models.families.family import Family, Floats, Network, Rule, side_of
+from mien.models.families.family import CropFamily, Floats, Network, Rule, side_of
 from mien.models.families.pixels import unit
 from mien.models.families.templates import DFL_WHOLE_FACE
 
@@ -36,7 +36,7 @@ class Swapped:
     """(n, side, side) 0..1: where the face is in both the target and the result."""
 
 
-class DeepSwapper(Family):
+class DeepSwapper(CropFamily):
     """DFM models of any person and side. BGR, height, width and channels last."""
 
     name = "deep_swapper"
@@ -59,8 +59,7 @@ class DeepSwapper(Family):
             side: Of its crops, pixels.
             morphs: Whether it can stop half-way between the target's face and the person's.
         """
-        super().__init__(session)
-        self.side = side or self.size
+        super().__init__(session, side)
         self.morphs = morphs
 
     @classmethod

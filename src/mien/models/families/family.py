@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from mien.engine.onnx_file import Port
 from mien.engine.session import Session, Tensors
+from mien.models.families.templates import Template
 
 Floats = NDArray[np.float32]
 Role = Literal[
@@ -106,6 +107,32 @@ class Family(ABC):
             return tuple(self._session.run(inputs).values())
         single = [self._session.run({name: rows[i : i + 1] for name, rows in inputs.items()}) for i in range(items)]
         return tuple(np.concatenate([one[name] for one in single]) for name in single[0])
+
+
+class CropFamily(Family):
+    """A family whose networks take square crops of faces, aligned on a template."""
+
+    template: ClassVar[Template]
+    size: ClassVar[int]
+    """Side of the crop where the file leaves it open, pixels."""
+    crop_input: ClassVar[str] = "input"
+    """Which input of the graph takes the crops, planes first."""
+
+    def __init__(self, session: Session, side: int | None = None) -> None:
+        """Set up.
+
+        Args:
+            session: The network.
+            side: Of its crops, pixels.
+        """
+        super().__init__(session)
+        self.side = side or self.size
+        """Width and height of the network's crops, pixels."""
+
+    @classmethod
+    def open(cls, session: Session, network: Network) -> Self:
+        """The adapter of a file, with the side of its crops."""
+        return cls(session, side_of(network, 3, cls.size, cls.crop_input))
 
 
 def side_of(network: Network, axis: int, usual: int, name: str | None = None) -> int:

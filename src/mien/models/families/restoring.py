@@ -2,43 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mien.engine.session import Session
 from mien.errors import UsageError
-from mien.models.families.family import Family, Floats, Network, Rule, side_of
+from mien.models.families.family import CropFamily, Floats, Rule
 from mien.models.families.pixels import HALVES, from_planes, to_planes
 from mien.models.families.templates import FFHQ_512, Template
 
 
-class Restorer(Family):
+class Restorer(CropFamily):
     """A network with one crop in and out, both in -1..1."""
 
     role = "restorer"
     template: ClassVar[Template] = FFHQ_512
     size: ClassVar[int] = 512
-    """Side of the crop where the file leaves it open, pixels."""
     inputs = (Rule("input", (None, 3, None, None)),)
     outputs = (Rule(None, (None, 3, None, None)),)
-
-    def __init__(self, session: Session, side: int | None = None) -> None:
-        """Set up.
-
-        Args:
-            session: The network.
-            side: Of its crops, pixels.
-        """
-        super().__init__(session)
-        self.side = side or self.size
-        """Width and height of the network's crops, pixels."""
-
-    @classmethod
-    def open(cls, session: Session, network: Network) -> Self:
-        """The adapter of a file, with the side of its crops."""
-        return cls(session, side_of(network, 3, cls.size, "input"))
 
     def restore(self, crops: NDArray[Any]) -> Floats:
         """Restored crops, RGB float32 in 0..1, of crops (n, side, side, 3) aligned on `template`.

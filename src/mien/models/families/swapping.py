@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mien.engine.session import Session
 from mien.errors import UsageError
 from mien.models.families.boost import join, split
-from mien.models.families.family import Family, Floats, Network, Rule, side_of
+from mien.models.families.family import CropFamily, Floats, Rule
 from mien.models.families.identity import DIMENSIONS, Identity, apply_strength, unit_vectors
 from mien.models.families.pixels import ONES, ZEROS, Channels, from_planes, to_planes
 from mien.models.families.templates import Template
@@ -19,14 +18,12 @@ PLAIN_STRENGTH = 0.5
 """Strength at which the source is used as it is."""
 
 
-class Swapper(Family):
+class Swapper(CropFamily):
     """A network with a `target` crop and a `source`."""
 
     role = "swapper"
     outputs = (Rule(None, (None, 3, None, None)),)
-    template: ClassVar[Template]
-    size: ClassVar[int]
-    """Side of the crop where the file leaves it open, pixels."""
+    crop_input = "target"
     mean: ClassVar[Channels] = ZEROS
     std: ClassVar[Channels] = ONES
     """The crop's values are `(value - mean) / std` of 0..1."""
@@ -35,22 +32,6 @@ class Swapper(Family):
     """The result's values in 0..1 are `value * std + mean`."""
     converter: ClassVar[str | None] = None
     """Which CrossFace network turns a recogniser's embedding into what this family wants."""
-
-    def __init__(self, session: Session, side: int | None = None) -> None:
-        """Set up.
-
-        Args:
-            session: The network.
-            side: Of its crops, pixels.
-        """
-        super().__init__(session)
-        self.side = side or self.size
-        """Width and height of the network's crops, pixels."""
-
-    @classmethod
-    def open(cls, session: Session, network: Network) -> Self:
-        """The adapter of a file, with the side of its crops."""
-        return cls(session, side_of(network, 3, cls.size, "target"))
 
     def _swap(self, crops: NDArray[Any], sources: Floats) -> Floats:
         """Crops (n, k * side, k * side, 3) and what each becomes (n, ...), as (n, k * side, k * side, 3) in 0..1."""
