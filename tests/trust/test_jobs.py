@@ -276,6 +276,9 @@ class TestConsent:
             run(jobs.talking_job(material, output, consent=consent.id), revoke_before_the_second_segment)
         assert len(asked) == 4
         assert nothing_is_left(output)
+        assert [entry.event for entry in store.audit.entries()] == [
+            *("consent.added", "job.permitted", "consent.revoked", "job.refused")
+        ]
 
     def test_whoever_runs_a_job_may_stop_it(self, run: RunWith, material: Path, tmp_path: Path) -> None:
         asked = list[int]()

@@ -195,8 +195,9 @@ class Swapper:
         check_effects(self._recipe)
         self._networks = self._workshop.networks(self._recipe)
         self._guard = make_guard(self._recipe, self._runner.policy, self._workshop)
-        self._guard.begin()
-        self._roles = permitted_roles(self._recipe, self._workshop, self._networks, self._guard)
+        with self._guard.noted():
+            self._guard.begin()
+            self._roles = permitted_roles(self._recipe, self._workshop, self._networks, self._guard)
 
     def run(
         self, target: PathLike, output: PathLike, *, progress: ProgressCallback | None = None, **options: Any

@@ -61,8 +61,9 @@ def run_job(
     with claim(Path(recipe.output)) as warnings:
         check_free(recipe)  # Another job may just have ended.
         guard = make_guard(recipe, policy, workshop, permit)
-        guard.begin()
-        return _run(guard, workshop, warnings, progress, cancelled, video)
+        with guard.noted():
+            guard.begin()
+            return _run(guard, workshop, warnings, progress, cancelled, video)
 
 
 def _run(

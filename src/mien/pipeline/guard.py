@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mien.errors import ConsentError, ContentRefused, PolicyError, UnwritableError, UsageError
+from mien.errors import ConsentError, ContentRefused, PolicyError, UnwritableError, UsageError, VaultError
 from mien.faces.face import TrackedFace
 from mien.faces.people import People
 from mien.media.frame import Frame
@@ -57,6 +58,17 @@ class Guard:
         self.report.consents = list(named_consents(self.recipe.consent))
         self.report.purpose = self.recipe.purpose
 
+    @contextmanager
+    def noted(self) -> Generator[None]:
+        """Enter into the log that consent, or the lack of it, ends what is done here."""
+        try:
+            yield
+        except PolicyError as refusal:
+            if self.report.consents or isinstance(refusal, ConsentError):
+                with suppress(UnwritableError, VaultError):  # The refusal matters more than the log's own trouble.
+                    self._store.audit.append("job.refused", consents=self.report.consents, problem=refusal.problem)
+            raise
+
     def begin(self) -> None:
         """Before any work: records that do not exist or hold cost nothing but this.
 
@@ -93,13 +105,9 @@ class Guard:
             VaultError: the records cannot be read.
         """
         self._faces = tuple(faces)
-        try:
-            self.permit()
-        except PolicyError as refusal:
-            self._log("job.refused", problem=refusal.problem)
-            raise
+        self.permit()
         if self.report.consents:
-            self._log("job.permitted")
+            self._store.audit.append("job.permitted", consents=self.report.consents)
 
     def target_people(self, people: People) -> None:
         """Look for barred faces in the target.
@@ -220,6 +228,3 @@ class Guard:
             return [self._store.get(name) for name in named_consents(self.recipe.consent)]
         except UsageError as error:
             raise ConsentError(str(error)) from error
-
-    def _log(self, event: str, **facts: str) -> None:
-        self._store.audit.append(event, consents=self.report.consents, **facts)

@@ -62,7 +62,8 @@ class LiveScene:
         if self._looks and frame.time_s - self._looks[-1][0] < _LOOKS_EVERY_S:
             return
         try:
-            self._guard.permit()
+            with self._guard.noted():
+                self._guard.permit()
             self._looks.append(self._guard.look(frame.time_s, self._guard.view(frame)))
             Ballot.of(self._looks).check("the stream", self._guard.policy.gate_share)
         except PolicyError as refusal:
