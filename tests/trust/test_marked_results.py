@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,13 +12,18 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from PIL import Image, ImageSequence
 
 import mien
-from mien.errors import UsageError
+from mien.errors import Interrupted, UsageError
 from mien.models.catalogue import find_model
 from mien.pipeline.api import Runner
+from mien.report import Marks
 from mien.trust.aigc import parse
 from mien.trust.certificates import own_signer
 from mien.trust.claim import ACTIONS, EDIT_ASSERTION, SYNTHETIC
-from mien.trust.places import trust_folder
+from mien.trust.label import make_label
+from mien.trust.ledger import MARKED, find_results
+from mien.trust.places import TRUST_VARIABLE, trust_folder
+from mien.trust.watermark import detect
+from mien.trust.watermark.ids import to_text
 from support import jobs
 from support.marked import (
     PICTURES,
@@ -30,7 +36,7 @@ from support.marked import (
     packet_place,
     with_byte_changed,
 )
-from support.video import ffprobe
+from support.video import ffmpeg, ffprobe
 
 SIGNED = (*PICTURES, *VIDEOS, "gif", "avi")
 
@@ -221,3 +227,54 @@ def test_nothing_but_the_signature_differs_between_two_runs(runner: Runner, targ
 def test_no_unsigned_or_half_written_file_is_left(made: dict[str, Made]) -> None:
     for one in made.values():
         assert not [path.name for path in one.path.parent.iterdir() if path.name.startswith(".")]
+
+
+def test_a_run_that_goes_on_makes_the_same_packets(runner: Runner, targets: Path, tmp_path: Path) -> None:
+    """The watermark of all segments is one, whoever makes them and when."""
+    target = tmp_path / "in.mp4"
+    ffmpeg("-itsscale", "6", "-i", targets / "target.mp4", "-an", "-c", "copy", target)
+    options = {"segment_seconds": 1, "label": "zh", "marks": "all", "preset": "ultrafast"}
+    whole = runner.run(jobs.job(target, tmp_path / "whole.mp4", **options))
+    recipe = jobs.job(target, tmp_path / "parts.mp4", **options)
+    finished = tmp_path / ".parts.mp4.mien" / "0000.packets"
+    with pytest.raises(Interrupted):
+        runner.run(recipe, cancelled=finished.exists)
+    parts = runner.run(dataclasses.replace(recipe, resume=True))
+    assert parts.segments > parts.segments_reused > 0
+    assert jobs.packets(tmp_path / "parts.mp4") == jobs.packets(tmp_path / "whole.mp4")
+    assert parts.marks.watermark == whole.marks.watermark
+    assert parts.marks.produce_id == whole.marks.produce_id
+
+
+def test_a_target_that_is_copied_gets_no_mark(runner: Runner, tmp_path: Path) -> None:
+    jobs.landscape(tmp_path / "in.png")
+    recipe = jobs.job(tmp_path / "in.png", tmp_path / "out.png", marks="all", label="en", allow_no_face=True)
+    marks = runner.run(recipe).marks
+    assert (tmp_path / "out.png").read_bytes() == (tmp_path / "in.png").read_bytes()
+    assert marks == Marks("all")
+
+
+def test_a_stream_carries_label_and_watermark(targets: Path) -> None:
+    picture = jobs.rgb(targets / "target.png")
+    with mien.Swapper(jobs.ASTRONAUT, label="en") as swapper:
+        frames = [swapper.frame(picture) for _ in range(3)]
+    found = detect(frames)
+    assert found.present
+    assert found.mark_id is not None
+    assert [entry.event for entry in find_results(trust_folder(), watermark=to_text(found.mark_id))] == [MARKED]
+    label = make_label("en", picture.shape[1], picture.shape[0])
+    assert frames[-1][label.rect.slices][label.ink[..., 0] > 0.99].mean() > 240
+    with mien.Swapper(jobs.ASTRONAUT, marks="none") as swapper:
+        assert (swapper.frame(picture)[:10] == picture[:10]).all()
+
+
+def test_an_installation_that_can_keep_nothing_signs_all_the_same_and_says_so(
+    targets: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv(TRUST_VARIABLE, str(tmp_path / "file" / "trust"))
+    with Runner() as runner:
+        report = runner.run(jobs.job(targets / "target.jpg", tmp_path / "out.jpg", marks="metadata"))
+    assert manifest_store(tmp_path / "out.jpg")["validation_state"] == "Valid"
+    assert any("a certificate that nobody will know again" in warning for warning in report.warnings)
+    assert any("will not lead back to it" in warning for warning in report.warnings)

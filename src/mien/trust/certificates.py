@@ -127,7 +127,7 @@ def _load_own(path: Path) -> Signer | None:
     """What is kept, or None if nothing is or it is out of date."""
     try:
         data = path.read_bytes()
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
         raise UnreadableError(f"the signer of this installation, {path}, cannot be read: {error.strerror}") from error
