@@ -42,13 +42,13 @@ static inline Places take_places(float **memory, size_t count) {
     return places;
 }
 
-/* Places of x, y (cells; centres at 0, 1, ...) in a field of `channels` floats per cell, at least 2 x 2 cells; beyond
+/* Places first..end of x, y (cells; centres at 0, 1, ...) in a field of `channels` floats per cell, at least 2 x 2 cells; beyond
    the rim the rim's. */
-static inline void find_places(Places to, const float *restrict x, const float *restrict y, int height, int width, int channels, int count) {
+static inline void find_places(Places to, const float *restrict x, const float *restrict y, int height, int width, int channels, int first, int end) {
     const float last_x = (float)(width - 1), last_y = (float)(height - 1);
     int32_t *restrict at = to.at;
     float *restrict one = to.share[0], *restrict two = to.share[1], *restrict three = to.share[2], *restrict four = to.share[3];
-    for (int i = 0; i < count; i++) {
+    for (int i = first; i < end; i++) {
         float s = clampf(x[i], 0.0f, last_x), t = clampf(y[i], 0.0f, last_y);
         int left = (int)s, top = (int)t;
         left = left < width - 2 ? left : width - 2, top = top < height - 2 ? top : height - 2;
@@ -75,6 +75,11 @@ static inline Four last_colour_at(const float *picture, ptrdiff_t stride, Places
     const float *from = picture + places.at[i], *end = from + stride + 3;
     Four last = {end[0], end[1], end[2], 0};
     return mixed(four(from), four(from + 3), four(from + stride), last, places, i);
+}
+
+/* Colours of `count` pixels as fours. */
+static inline void take_colours(float *restrict to, const float *restrict from, int count) {
+    for (int x = 0; x < count; x++) *(Four *)(to + 4 * x) = (Four){from[3 * x], from[3 * x + 1], from[3 * x + 2], 0};
 }
 
 /* The first three of `count` fours. */
@@ -144,13 +149,22 @@ MIEN_API int mien_move(const float *picture, int height, int width, const float 
             row_at(row_y, shift_y, columns, down, y, columns);
             spread(at_x, row_x, across, wide);
             spread(at_y, row_y, across, wide);
-            for (int x = 0; x < wide; x++) at_x[x] += (float)(left + x), at_y[x] += (float)(top + y);
-            find_places(places, at_x, at_y, height, width, 3, wide);
-            for (int x = 0; x < wide; x++) {
+            /* Only what moves is looked up. */
+            int start = 0, stop = columns;
+            while (start < stop && row_x[start] == 0 && row_y[start] == 0) start++;
+            while (stop > start && row_x[stop - 1] == 0 && row_y[stop - 1] == 0) stop--;
+            stop = start < stop ? (stop + 1) * step : 0, start = (start - 1) * step;
+            stop = stop < wide ? stop : wide, start = start < 0 ? 0 : start < stop ? start : stop;
+            take_colours(row, picture + (top + y) * stride + 3 * left, start);
+            take_colours(row + 4 * stop, picture + (top + y) * stride + 3 * (left + stop), wide - stop);
+            memset(lost_row, 0, line * sizeof(float));
+            for (int x = start; x < stop; x++) at_x[x] += (float)(left + x), at_y[x] += (float)(top + y);
+            find_places(places, at_x, at_y, height, width, 3, start, stop);
+            for (int x = start; x < stop; x++) {
                 float right = places.share[1][x] + places.share[3][x], below = places.share[2][x] + places.share[3][x];
                 lost_row[x] = sharpening * (right - right * right + below - below * below);
             }
-            for (int x = 0; x < wide; x++)
+            for (int x = start; x < stop; x++)
                 *(Four *)(row + 4 * x) = places.at[x] < last ? colour_at(picture, stride, places, x)
                                                              : last_colour_at(picture, stride, places, x);
             for (int x = 0; x < wide; x++)
@@ -202,7 +216,7 @@ MIEN_API int mien_draw(const float *texture, int side, const float *u, const flo
         row_at(row_base, base, 4 * (ptrdiff_t)columns, down, y, 4 * columns);
         spread(at_u, row_u, across, wide);
         spread(at_v, row_v, across, wide);
-        find_places(places, at_u, at_v, side, side, 4, wide);
+        find_places(places, at_u, at_v, side, side, 4, 0, wide);
         float *to = drawn + (ptrdiff_t)y * wide * 4, *grey_row = grey + (ptrdiff_t)y * wide;
         for (int x = 0; x < wide; x++) {
             const float *at = texture + places.at[x];

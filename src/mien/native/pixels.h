@@ -73,7 +73,7 @@ static inline void row_at(float *restrict row, const float *restrict field, ptrd
 static inline void spread(float *restrict out, const float *restrict row, Taps taps, int count) {
     const int32_t *restrict low = taps.low, *restrict next = taps.next;
     const float *restrict share = taps.share;
-    if (3 * taps.run_count > 2 * count) {
+    if (3 * taps.run_count > 2 * count) { /* Cells of one pixel. */
         for (int i = 0; i < count; i++) out[i] = row[low[i]] + (row[low[i] + next[i]] - row[low[i]]) * share[i];
         return;
     }

@@ -73,6 +73,14 @@ static inline void add_row(void *plane, int bytes, ptrdiff_t at, const float *ch
     }
 }
 
+/* Narrows start..stop, pixels of a row, to where two rows of R'G'B' differ; by blocks, so a few equal ones may stay. */
+static inline void find_change(const float *one, const float *other, int *start, int *stop) {
+    enum { BLOCK = 32 };
+    const size_t bytes = BLOCK * 3 * sizeof(float);
+    while (*start + BLOCK <= *stop && !memcmp(one + 3 * *start, other + 3 * *start, bytes)) *start += BLOCK;
+    while (*start + BLOCK <= *stop && !memcmp(one + 3 * (*stop - BLOCK), other + 3 * (*stop - BLOCK), bytes)) *stop -= BLOCK;
+}
+
 /* Adds `after - before`, both (height, width, 3) R'G'B', to a rectangle of Y'CbCr planes in place, rounded to nearest
    and kept within 0..most. A chroma sample takes the mean change of the pixels it spans: those outside the rectangle
    do not change, those outside the frame do not count.
@@ -97,17 +105,19 @@ MIEN_API int mien_add_to_planes(void *luma, ptrdiff_t luma_stride, int frame_hei
     memset(sum_u, 0, sizeof(float) * 2 * (size_t)cells);
     for (int i = 0; i < height; i++) {
         const float *from = before + (ptrdiff_t)i * width * 3, *to = after + (ptrdiff_t)i * width * 3;
-        for (int j = 0; j < width; j++) {
+        int start = 0, stop = width;
+        find_change(from, to, &start, &stop);
+        for (int j = start; j < stop; j++) {
             float red = to[3 * j] - from[3 * j], green = to[3 * j + 1] - from[3 * j + 1];
             float blue = to[3 * j + 2] - from[3 * j + 2];
             ys[j] = codes[0] * red + codes[1] * green + codes[2] * blue;
             us[j] = codes[3] * red + codes[4] * green + codes[5] * blue;
             vs[j] = codes[6] * red + codes[7] * green + codes[8] * blue;
         }
-        add_row(luma, bytes, (ptrdiff_t)(y + i) * luma_stride + x, ys, width, most);
-        for (int c = 0; c < cells; c++) {
+        add_row(luma, bytes, (ptrdiff_t)(y + i) * luma_stride + x + start, ys + start, stop - start, most);
+        for (int c = (x + start) / step_x - first; c < cells && (first + c) * step_x - x < stop; c++) {
             const int from_x = (first + c) * step_x - x, to_x = from_x + step_x;
-            for (int j = from_x > 0 ? from_x : 0; j < to_x && j < width; j++) sum_u[c] += us[j], sum_v[c] += vs[j];
+            for (int j = from_x > start ? from_x : start; j < to_x && j < stop; j++) sum_u[c] += us[j], sum_v[c] += vs[j];
         }
         if ((y + i + 1) % step_y == 0 || i == height - 1) {
             int row = (y + i) / step_y, spans = frame_height - row * step_y;
