@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from mien.edit.source import build_source
+from mien.edit.source import build_source, know_source
 from mien.errors import NoFaceError, UnfitSourceError
 from support.animate import Actor, Clip, Motion, Scene, constant
 from support.people import analyser, picture, still
@@ -86,6 +86,9 @@ def test_of_several_people_in_a_picture_the_largest_is_taken_and_that_is_said() 
     assert np.linalg.norm(made.embedding - analyser().embed(both, [largest])[0]) < 0.1
     (warning,) = made.warnings
     assert "both.png shows 2 faces" in warning
+    known = know_source([("both.png", both)], analyser())
+    assert known.warnings == made.warnings
+    assert np.array_equal(known.embedding, made.embedding)
 
 
 def test_the_order_of_pictures_does_not_matter() -> None:

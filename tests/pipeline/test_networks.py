@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mien.edit.source import SourceFace, SourcePerson
 from mien.errors import UsageError
 from mien.faces.face import TrackedFace
 from mien.models.families import templates
@@ -120,6 +121,14 @@ def test_a_swapper(edit, name: str, template: np.ndarray, size: int) -> None:
     expected = field.swapped(TARGET.astype(float), field.five(TARGET), told(name), size=size, template=template)
     assert psnr(expected, TARGET.astype(float)) < 30
     assert psnr(edit(swapper=name), expected) > 45
+
+
+def test_nothing_is_drawn_for_networks(workshop: Workshop, models: Path) -> None:
+    options = {"sources": [jobs.HOPPER], "models": [str(models)], "target": "t.png", "output": "o.png"}
+    for fields, kind in (({"swapper": "hyperswap_1a_256"}, SourcePerson), ({}, SourceFace)):
+        recipe = Recipe.from_mapping({**options, **fields})
+        (role,) = workshop.roles(recipe, workshop.networks(recipe))
+        assert type(role.face) is kind
 
 
 def only_one_at_a_time(path: Path) -> Path:

@@ -31,8 +31,18 @@ class SourceAnalyser(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class SourceFace:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourcePerson:
+    """Who pictures show."""
+
+    embedding: Floats
+    """(128,) mean identity embedding."""
+    warnings: tuple[str, ...] = ()
+    """Pictures that were left out and why, and those in which one face of several was taken."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceFace(SourcePerson):
     """One person, ready to be drawn onto others."""
 
     textures: tuple[Floats, ...]
@@ -43,10 +53,6 @@ class SourceFace:
     """(FIELD, FIELD) how squarely the pictures show each texel, 0..1; 0 = nothing is known there."""
     shape: Floats
     """(468, 3) the person's neutral face in the canonical mesh's axes (cm)."""
-    embedding: Floats
-    """(128,) mean identity embedding."""
-    warnings: tuple[str, ...] = ()
-    """Pictures that were left out and why, and those in which one face of several was taken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +63,12 @@ class _Candidate:
     embedding: Floats
     faces: int
     """How many the picture shows."""
+
+
+def know_source(pictures: Sequence[tuple[str, NDArray[np.uint8]]], analyser: SourceAnalyser) -> SourcePerson:
+    """As `build_source`, for those who do not draw the person: much cheaper."""
+    candidates, warnings = _choose(pictures, analyser)
+    return SourcePerson(embedding=_mean_embedding(candidates), warnings=warnings)
 
 
 def build_source(pictures: Sequence[tuple[str, NDArray[np.uint8]]], analyser: SourceAnalyser) -> SourceFace:
@@ -73,6 +85,23 @@ def build_source(pictures: Sequence[tuple[str, NDArray[np.uint8]]], analyser: So
         UnfitSourceError: no picture can be used; the message has the reason for each.
         ValueError: no pictures were given.
     """
+    candidates, warnings = _choose(pictures, analyser)
+    joined = texture.join([texture.layer(one.picture, one.face.landmarks) for one in candidates])
+    neutral = np.mean([shape.neutral(to_canonical(one.face.landmarks)) for one in candidates], axis=0)
+    return SourceFace(
+        textures=texture.pyramid(joined.texture),
+        skin=joined.skin,
+        facing=joined.facing,
+        shape=neutral.astype(np.float32),
+        embedding=_mean_embedding(candidates),
+        warnings=warnings,
+    )
+
+
+def _choose(
+    pictures: Sequence[tuple[str, NDArray[np.uint8]]], analyser: SourceAnalyser
+) -> tuple[list[_Candidate], tuple[str, ...]]:
+    """The pictures that are used, one at least, and what there is to say of them and the others."""
     if not pictures:
         raise ValueError("a source needs at least one picture")
     candidates, troubles, faceless = _examine(pictures, analyser)
@@ -80,24 +109,16 @@ def build_source(pictures: Sequence[tuple[str, NDArray[np.uint8]]], analyser: So
         kind = NoFaceError if faceless else UnfitSourceError
         raise kind(f"no usable source picture: {'; '.join(troubles)}")
     candidates, strangers = _one_person(candidates)
-    joined = texture.join([texture.layer(one.picture, one.face.landmarks) for one in candidates])
-    neutral = np.mean([shape.neutral(to_canonical(one.face.landmarks)) for one in candidates], axis=0)
-    embedding = np.mean([one.embedding for one in candidates], axis=0)
-    return SourceFace(
-        textures=texture.pyramid(joined.texture),
-        skin=joined.skin,
-        facing=joined.facing,
-        shape=neutral.astype(np.float32),
-        embedding=embedding.astype(np.float32),
-        warnings=(
-            *(f"source picture left out: {trouble}" for trouble in troubles + strangers),
-            *(
-                f"source picture {one.name} shows {one.faces} faces, the largest is taken: crop it to use another"
-                for one in candidates
-                if one.faces > 1
-            ),
-        ),
+    several = (
+        f"source picture {one.name} shows {one.faces} faces, the largest is taken: crop it to use another"
+        for one in candidates
+        if one.faces > 1
     )
+    return candidates, (*(f"source picture left out: {trouble}" for trouble in troubles + strangers), *several)
+
+
+def _mean_embedding(candidates: Sequence[_Candidate]) -> Floats:
+    return np.mean([one.embedding for one in candidates], axis=0).astype(np.float32)
 
 
 def _examine(

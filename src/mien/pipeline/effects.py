@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from mien.edit.effect import Effect
 from mien.edit.neural.masking import KINDS
-from mien.edit.source import SourceFace
+from mien.edit.source import SourceFace, SourcePerson
 from mien.edit.swap import GeometricSwap
 from mien.errors import RecipeError
 from mien.models.families.bisenet import REGIONS
@@ -23,7 +23,8 @@ from mien.recipe import Recipe
 class Role:
     """Somebody whose face appears; without source pictures, whoever is in the target."""
 
-    face: SourceFace | None
+    face: SourcePerson | None
+    """A `SourceFace` where an effect draws it."""
     person: NDArray[Any] | None = None
     """Who that is to the swapper's network (see `JobNetworks.person`)."""
 
@@ -31,7 +32,7 @@ class Role:
 def _swap(recipe: Recipe, role: Role, networks: JobNetworks) -> Effect:
     if swaps_by_network(recipe):
         return networks.swap(role.person)
-    assert role.face is not None  # A recipe with this effect names sources.
+    assert isinstance(role.face, SourceFace)  # A recipe with this effect names sources.
     return GeometricSwap(role.face, shape=recipe.shape)
 
 

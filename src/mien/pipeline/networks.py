@@ -51,6 +51,11 @@ def swaps_by_network(recipe: Recipe) -> bool:
     return "swap" in recipe.effects and recipe.swapper != GEOMETRIC
 
 
+def draws(recipe: Recipe) -> bool:
+    """Whether the source's own pictures are drawn."""
+    return "swap" in recipe.effects and recipe.swapper == GEOMETRIC
+
+
 def locate_all(recipe: Recipe, loader: NetworkLoader) -> dict[Role, Located]:
     """The networks' files by role, in the order of their use.
 

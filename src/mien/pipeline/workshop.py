@@ -5,11 +5,12 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mien.edit.source import SourceFace, build_source
+from mien.edit.source import SourceFace, SourcePerson, build_source, know_source
 from mien.engine.memory import process_meter
 from mien.engine.pool import Pool
 from mien.engine.residency import Residency
@@ -26,7 +27,7 @@ from mien.models.store import ModelStore
 from mien.pipeline.budget import read_budget
 from mien.pipeline.checkpoint import content_digest
 from mien.pipeline.effects import Role
-from mien.pipeline.networks import JobNetworks
+from mien.pipeline.networks import JobNetworks, draws
 from mien.pipeline.once import Once
 from mien.recipe import Recipe
 from mien.trust.classifiers import InstalledClassifiers
@@ -126,7 +127,11 @@ class Workshop:
             EngineError, UsageError: a network cannot be run, or does not fit into the budget.
         """
         groups = [entry.sources for entry in recipe.map] or [recipe.sources]
-        return tuple(self._role(pictures, networks, read) if pictures else Role(None) for pictures in groups)
+        make = self.source if draws(recipe) else self.known
+        return tuple(
+            Role(make(pictures, read), self._person(pictures, networks, read)) if pictures else Role(None)
+            for pictures in groups
+        )
 
     def references(self, recipe: Recipe) -> list[tuple[str, NDArray[np.float32]]]:
         """Name and identity embedding of each reference picture, in the order of the roles.
@@ -148,6 +153,13 @@ class Workshop:
         key = ("source", *(content_digest(Path(picture)) for picture in pictures))
         return self._faces.get(
             key, lambda: build_source([(picture, read(picture)) for picture in pictures], self._people)
+        )
+
+    def known(self, pictures: Sequence[str], read: Read = read_rgb) -> SourcePerson:
+        """As `source`, for networks, which draw a face by themselves."""
+        key = ("known", *(content_digest(Path(picture)) for picture in pictures))
+        return self._faces.get(
+            key, lambda: know_source([(picture, read(picture)) for picture in pictures], self._people)
         )
 
     def identity(self, picture: str) -> NDArray[np.float32]:
@@ -180,13 +192,13 @@ class Workshop:
         for pool in self._pools:
             pool.close()
 
-    def _role(self, pictures: Sequence[str], networks: JobNetworks, read: Read) -> Role:
+    def _person(self, pictures: Sequence[str], networks: JobNetworks, read: Read) -> NDArray[Any] | None:
+        """Who that is to the swapper's network."""
         key = ("person", *networks.person_key(), *(content_digest(Path(picture)) for picture in pictures))
-        person = self._faces.get(
+        return self._faces.get(
             key,
             lambda: networks.person([(picture, read(picture)) for picture in pictures], self.analyser.find),
         )
-        return Role(self.source(pictures, read), person)
 
     def _make_pool(self, recipe: Recipe) -> Pool:
         pool = Pool(Residency(self.budget_bytes(recipe), meter=process_meter(), release=release))
