@@ -26,6 +26,8 @@ EXAMPLES = """\
   mien serve --no-worker --queue redis://queue:6379/0 --storage s3://bucket/mien"""
 
 _PORT = 8484
+_TIERS = ("realtime", "preview", "batch")
+"""In the order in which one worker does their jobs."""
 _DAY_S = 86_400.0
 _STOP_S = 60.0
 """Longer than a worker's time of grace."""
@@ -45,7 +47,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     place.add_argument("--keep-jobs", type=float, default=30, metavar="DAYS", help="results; 0 = for ever (30)")
     worker = parser.add_argument_group("its worker")
     worker.add_argument("--no-worker", action="store_true", help="only the API")
-    worker.add_argument("--tier", choices=("batch", "realtime", "preview"), default="batch", help="whose jobs (batch)")
+    worker.add_argument(
+        "--tier",
+        choices=_TIERS,
+        action="append",
+        help="whose jobs, those of the first one first; may be given again (all)",
+    )
     worker.add_argument("--slots", type=int, default=2, metavar="N", help="tasks side by side (2)")
     rules = parser.add_argument_group("what users may do")
     rules.add_argument("--price-per-hour", type=float, metavar="PRICE", help="of a worker, for estimates and reports")
@@ -96,7 +103,7 @@ def _settings(options: argparse.Namespace) -> Settings:
         asset_kept_s=options.keep_assets * _DAY_S or None,
         job_kept_s=options.keep_jobs * _DAY_S or None,
         public_url=options.public_url,
-        ready_with=None if options.no_worker else options.tier,
+        ready_with=None if options.no_worker else (options.tier or _TIERS)[0],
     )
 
 
@@ -117,7 +124,8 @@ def _worker(queue: str, storage: str, options: argparse.Namespace) -> KeptRunnin
     from mien.service.kept_running import KeptRunning
 
     command = [sys.executable, "-m", "mien", "worker", "--queue", queue, "--storage", storage]
-    command += ["--tier", options.tier, "--slots", str(options.slots)]
+    command += [word for tier in options.tier or _TIERS for word in ("--tier", tier)]
+    command += ["--slots", str(options.slots)]
     return KeptRunning(command, again_s=_AGAIN_S, stop_s=_STOP_S)
 
 

@@ -147,7 +147,7 @@ def test_metrics_are_prometheus_with_units(api: Api) -> None:
     from prometheus_client.parser import text_string_to_metric_families
 
     watcher = api.caller(scopes=["metrics:read"])
-    watcher.http.get("/v1/nothing")
+    assert watcher.http.get("/v1/jobs/job_x").status_code == 403
     families = {one.name: one for one in text_string_to_metric_families(watcher.http.get("/metrics").text)}
     for name in (
         "mien_api_request_duration_seconds",
@@ -155,8 +155,11 @@ def test_metrics_are_prometheus_with_units(api: Api) -> None:
         "mien_queue_oldest_age_seconds",
         "mien_running_tasks",
         "mien_api_uploaded_bytes",
+        "mien_api_problems",
     ):
         assert families[name].documentation
+    counted = {sample.labels.get("kind"): sample.value for sample in families["mien_api_problems"].samples}
+    assert counted["forbidden"] >= 1
     routes = {sample.labels.get("route") for sample in families["mien_api_request_duration_seconds"].samples}
     assert "/v1/jobs/{job}" in routes
     assert not any("job_" in str(route) for route in routes)

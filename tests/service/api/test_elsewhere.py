@@ -161,3 +161,30 @@ def test_the_preview_is_the_last_that_was_put_there(api: Api, tmp_path: Path) ->
     api.front.storage.put(tmp_path / "frame.jpg", preview_key(JobId(job)))
     response = caller.http.get(f"/v1/jobs/{job}/preview")
     assert (response.status_code, response.content, response.headers["content-type"]) == (200, b"a frame", "image/jpeg")
+
+
+def test_storage_that_fails_is_told_without_its_paths(api: Api) -> None:
+    caller = api.caller()
+    job = caller.job()["id"]
+    api.finish(job, b"picture")
+    found = api.front.state.job(JobId(job))
+    assert found is not None
+    assert found.result is not None
+    api.front.storage.delete(found.result.key)
+    (api.front.storage.root / "assets" / caller.key.tenant).rename(api.front.library.folder / "away")
+    (api.front.storage.root / "assets" / caller.key.tenant).write_bytes(b"in the way")
+    uploaded = caller.http.post("/v1/assets", content=PORTRAIT.read_bytes())
+    for response in (caller.http.get(f"/v1/jobs/{job}/result"), uploaded):
+        assert (response.status_code, response.json()["type"]) == (503, f"{TYPE_PREFIX}unavailable")
+        assert response.headers["retry-after"]
+        assert str(api.front.storage.root) not in response.text
+    assert len(caller.http.get("/v1/assets").json()["assets"]) == 2
+    assert api.front.usage.stored_bytes(caller.key.id) == PORTRAIT.stat().st_size + STREET.stat().st_size
+
+
+def test_a_queue_that_is_restarted_is_waited_for(tmp_path: Path, inspector: Inspector) -> None:
+    with EmbeddedValkey(tmp_path / "q") as queue, served(tmp_path, queue.url, inspector) as one:
+        caller = one.caller()
+        asset = caller.upload(STREET)["id"]
+        queue.restart()
+        assert caller.http.get(f"/v1/assets/{asset}").json()["id"] == asset

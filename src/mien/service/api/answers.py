@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 import redis
@@ -10,9 +11,11 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from mien.errors import MienError, UnwritableError
+from mien.errors import MediaError, MienError
 from mien.service.api import schemas
 from mien.service.problems import KINDS, MEDIA_TYPE, Problem
+
+_LOG = logging.getLogger(__name__)
 
 _TITLES = {
     401: "The key is missing, wrong, expired or revoked.",
@@ -43,10 +46,12 @@ def answer_problems(app: FastAPI) -> None:
     app.add_exception_handler(RequestValidationError, _on_invalid)
     app.add_exception_handler(HTTPException, _on_http)
     app.add_exception_handler(redis.RedisError, _on_redis)
+    app.add_exception_handler(OSError, _on_files)
 
 
 def respond(request: Request, problem: Problem) -> JSONResponse:
-    """The answer that a problem is."""
+    """The answer that a problem is, which is counted."""
+    request.app.state.front.metrics.problem(problem.kind.name)
     body = problem.to_mapping(request.url.path)
     return JSONResponse(body, problem.kind.status, problem.headers, media_type=MEDIA_TYPE)
 
@@ -65,9 +70,15 @@ async def _on_mien_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, MienError)
     if isinstance(error.__cause__, redis.RedisError):
         return await _on_redis(request, error)
-    if isinstance(error, UnwritableError) and not isinstance(error, Problem):
-        return respond(request, unavailable(f"storage does not take the file: {error}"))
+    if isinstance(error, MediaError):
+        # What is wrong with uploads is a problem by now: this is about the service's own files.
+        return await _on_files(request, error)
     return respond(request, Problem.of(error))
+
+
+async def _on_files(request: Request, error: Exception) -> JSONResponse:
+    _LOG.error("storage fails: %s", error)
+    return respond(request, unavailable("storage does not do what it is asked: try again in a moment"))
 
 
 async def _on_redis(request: Request, _error: Exception) -> JSONResponse:

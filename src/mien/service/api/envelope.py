@@ -130,7 +130,8 @@ class _Exchange:
 
     def _about(self) -> dict[str, object]:
         key = self._scope.get("state", {}).get("key")
-        return {"method": self._scope["method"], "route": self._route(), **({"key": key} if key else {})}
+        things = self._scope.get("path_params", {})
+        return {"method": self._scope["method"], "route": self._route(), **things, **({"key": key} if key else {})}
 
 
 def _header(scope: Scope, name: bytes) -> str | None:

@@ -102,7 +102,7 @@ def linked_result(
     responses={**_PICTURE, **problems(401, 403, 404)},
 )
 def preview(front: FrontOf, key: ReadsJobs, job: str) -> StreamingResponse:
-    """Of a running job; a finished video keeps its last one."""
+    """Of a job that runs; small."""
     found = job_of(front, key, job)
     return _picture(front, preview_key(found.id), "no frame is finished yet: ask again in a moment")
 
