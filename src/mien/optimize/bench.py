@@ -6,6 +6,7 @@ What else the machine does, and how fast it is today, meets both; the spread ove
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from mien.optimize.graph import inputs_of
+from mien.optimize.graph import inputs_of, restore_unread
 from mien.optimize.stack import Model, onnx
 
 _FLOAT, _FLOAT16 = 1, 10
@@ -45,6 +45,7 @@ def halved(model: Model, kept: Iterable[str]) -> Model:
     made = onnx().ModelProto()
     made.CopyFrom(model)
     _Rewriter(made, _floats(model), halves).rewrite()
+    restore_unread(made, model)
     return made
 
 
@@ -83,6 +84,7 @@ def rounded(model: Model, halves: Iterable[str]) -> Model:
             through_half(f"{name}:exact", name)
     del made.graph.node[:]
     made.graph.node.extend(nodes)
+    restore_unread(made, model)
     return made
 
 

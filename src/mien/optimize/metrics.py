@@ -135,10 +135,12 @@ def _of_embeddings(a: Floats, b: Floats, same_under: float | None) -> tuple[Metr
         cosine = np.nan_to_num((a * b).sum(axis=1) / lengths, nan=-1.0)
     found = [_metric("cosine", "", cosine, better="high")]
     if same_under is None:
-        a, b = (rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in (a, b))
+        with np.errstate(invalid="ignore"):
+            a, b = (rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in (a, b))
     if len(a) < 2:
         return tuple(found)
-    before, after = (np.linalg.norm(rows[:, None] - rows[None], axis=-1) for rows in (a, b))
+    with np.errstate(invalid="ignore"):
+        before, after = (np.linalg.norm(rows[:, None] - rows[None], axis=-1) for rows in (a, b))
     if not np.isfinite(after).all():
         after = np.full_like(before, np.inf)
     error = np.abs(after - before)

@@ -42,6 +42,7 @@ def quantise(
     samples: int = 128,
     method: Method = "minmax",
     device: str = "cpu",
+    even_if_slower: bool = False,
     overwrite: bool = False,
     on_step: OnStep = lambda _what: None,
 ) -> Made:
@@ -57,6 +58,7 @@ def quantise(
         samples: Faces to take.
         method: How ranges of activations are taken.
         device: Where it is measured.
+        even_if_slower: Search all the same, for a file that is to run elsewhere.
         overwrite: Replace an artefact that is there.
         on_step: Hears of the progress.
 
@@ -82,7 +84,8 @@ def quantise(
     forms = _forms(subject, ranges, named, outer)
     on_step(f"INT8 is at most {forms[0].speed.value:.2f} times as fast here")
     kept, form = outer, forms[0]
-    if form.speed.high >= 1:
+    searched = even_if_slower or form.speed.high >= 1
+    if searched:
         kept, form = _search(subject, ranges, named, outer, forms, on_step)
     on_step(f"{len(kept)} of {len(named)} layers stay in float32")
     return finish(
@@ -98,7 +101,7 @@ def quantise(
             "quantised": len(named) - len(kept),
             "kept": [name for name in named if name in kept],
             "fastest": round(form.speed.value, 3),
-            "searched": form.speed.high >= 1,
+            "searched": searched,
         },
     )
 

@@ -96,6 +96,7 @@ def quantised(model: Model, ranges: Ranges, nodes: Iterable[str]) -> Model:
             extra_options={},
         )
         quantiser.quantize_model()
+        quantiser.model.topological_sort()
     finished = quantiser.model.model
     restore_unread(finished, model)
     return finished

@@ -21,6 +21,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     add_common(parser, samples=128)
     parser.add_argument(
+        "--even-if-slower", action="store_true", help="search even where INT8 is slower here: the file is for elsewhere"
+    )
+    parser.add_argument(
         "--method",
         choices=("minmax", "percentile", "entropy"),
         default="minmax",
@@ -40,6 +43,7 @@ def run(options: argparse.Namespace) -> int:
         samples=options.samples,
         method=options.method,
         device=options.device,
+        even_if_slower=options.even_if_slower,
         overwrite=options.overwrite,
         on_step=show_step,
     )
