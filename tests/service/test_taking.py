@@ -58,6 +58,13 @@ def test_a_suspect_waits_until_its_worker_has_finished_the_rest(place: Place, tm
     assert [grant.suspect for grant in ours.take()] == [True]
 
 
+def test_a_worker_of_several_tiers_begins_with_the_first(place: Place, tmp_path: Path) -> None:
+    jobs = {tier: place.submit(RECIPE, tier=tier) for tier in ("batch", "preview", "realtime")}
+    settings = WorkerSettings(tmp_path, tiers=("realtime", "batch"), lease_s=60.0)
+    ours = Taking(place.state, WorkerId("w"), settings)
+    assert [grant.job for _ in range(3) for grant in ours.take()] == [jobs["realtime"], jobs["batch"]]
+
+
 def test_a_worker_that_closes_takes_nothing_more(place: Place, tmp_path: Path) -> None:
     place.submit(RECIPE)
     ours = taking(place, tmp_path)

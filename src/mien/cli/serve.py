@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mien.cli.queue_access import DATA, need_service, queue_folder
+from mien.cli.queue_access import DATA, embedded_queue, need_service
 from mien.errors import UsageError
 
 if TYPE_CHECKING:
@@ -113,10 +113,10 @@ def _queue(options: argparse.Namespace) -> Generator[str]:
     if options.queue is not None:
         yield options.queue
         return
-    from mien.service.valkey import EmbeddedValkey
-
-    with EmbeddedValkey(queue_folder(options.data)) as queue:
-        yield queue.url
+    with embedded_queue(options.data) as (url, ours):
+        if not ours:
+            raise UsageError(f"another `mien serve` uses {options.data}: give --data another folder")
+        yield url
 
 
 def _worker(queue: str, storage: str, options: argparse.Namespace) -> KeptRunning:

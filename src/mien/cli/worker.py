@@ -5,8 +5,12 @@ from __future__ import annotations
 import argparse
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 from mien.cli.queue_access import need_service
+
+if TYPE_CHECKING:
+    from mien.service.records import TierName
 
 USAGE = "mien worker --queue URL --storage PLACE [options]"
 DESCRIPTION = """\
@@ -21,7 +25,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("--queue", metavar="URL", required=True, help="redis://, rediss:// or unix:// address")
     parser.add_argument("--storage", metavar="PLACE", required=True, help="a folder, or s3://BUCKET/PREFIX")
-    parser.add_argument("--tier", choices=("batch", "realtime", "preview"), default="batch", help="whose jobs (batch)")
+    parser.add_argument(
+        "--tier",
+        choices=("batch", "realtime", "preview"),
+        action="append",
+        help="whose jobs; given again, those of the first one come first (batch)",
+    )
     parser.add_argument("--slots", type=int, default=2, metavar="N", help="tasks side by side (2)")
     parser.add_argument("--scratch", metavar="FOLDER", help="where files are kept during the work (the system's)")
     parser.add_argument("--lease", type=float, default=30.0, metavar="S", help="silence that means it is lost (30)")
@@ -36,18 +45,19 @@ def run(options: argparse.Namespace) -> int:
     from mien.service.state import State
     from mien.service.worker import Worker, WorkerSettings
 
+    tiers = tuple(dict.fromkeys(cast("list[TierName]", options.tier or ["batch"])))
     check_positive(options, "slots", "lease")
     scratch = Path(options.scratch) if options.scratch else Path(tempfile.gettempdir()) / "mien-workers"
     settings = WorkerSettings(
         scratch=scratch,
-        tier=options.tier,
+        tiers=tiers,
         slots=options.slots,
         lease_s=options.lease,
         grace_s=options.grace,
         device=options.device,
     )
     with wait_for_signal() as wait, Worker(State.at(options.queue), open_storage(options.storage), settings) as worker:
-        print(f"{worker.id} takes {options.tier} jobs", flush=True)
+        print(f"{worker.id} takes {' and '.join(tiers)} jobs", flush=True)
         wait()
         print("stopping: nothing more is taken", flush=True)
     return 0

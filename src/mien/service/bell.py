@@ -10,6 +10,7 @@ from typing import Any, Self, cast
 
 import redis
 
+from mien.errors import JobError
 from mien.service.state import State
 
 _LOOK_EVERY_S = 1.0
@@ -41,7 +42,7 @@ class Bell:
         while not self._ending.is_set():
             try:
                 self._listen()
-            except redis.RedisError as error:
+            except (redis.RedisError, JobError) as error:
                 _LOG.warning("not listening to the queue's server for a moment: %s", error)
                 self._ending.wait(_LOOK_EVERY_S)
 

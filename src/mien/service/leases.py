@@ -101,3 +101,6 @@ class Leases:
                 self._each_beat()
             except JobError as error:
                 _LOG.warning("%s", error)  # Tried again with the next beat: until then the leases run on.
+            except Exception:
+                # Without beats a worker would do all in vain: whatever this was, the next one comes.
+                _LOG.exception("a beat went wrong")

@@ -13,10 +13,9 @@ from typing import Any, Protocol
 import dramatiq
 from dramatiq.broker import Broker, Consumer, MessageProxy
 
-from mien.service.records import TierName
 from mien.service.state import Grant
 
-_ACTOR = "run"
+_ACTOR, _QUEUE = "run", "tasks"
 
 
 class Source(Protocol):
@@ -35,11 +34,11 @@ class Source(Protocol):
         ...
 
 
-def make_worker(tier: TierName, source: Source, run: Callable[[Sequence[Grant]], None], slots: int) -> dramatiq.Worker:
+def make_worker(source: Source, run: Callable[[Sequence[Grant]], None], slots: int) -> dramatiq.Worker:
     """A worker whose threads, `slots` of them, run what the source gives."""
     broker = _Broker(source, slots)
-    dramatiq.Actor(run, broker=broker, actor_name=_ACTOR, queue_name=tier, priority=0, options={})
-    return dramatiq.Worker(broker, queues={tier}, worker_threads=slots, worker_timeout=200)
+    dramatiq.Actor(run, broker=broker, actor_name=_ACTOR, queue_name=_QUEUE, priority=0, options={})
+    return dramatiq.Worker(broker, queues={_QUEUE}, worker_threads=slots, worker_timeout=200)
 
 
 class _Broker(Broker):

@@ -200,6 +200,7 @@ def _noting(held: Held) -> Callable[[Progress], None]:
 
 
 def _shown(report: Report, job: Job) -> dict[str, object]:
-    """A report with the names that the tenant gave."""
+    """A report with the names that the tenant gave. Its flagged frames are the job's; here their number is enough."""
     names = {"target": job.recipe["target"], "output": job.recipe["output"]}
-    return {**report.to_mapping(), **names, "tier": job.tier, "preview": TIERS[job.tier].is_preview}
+    preview = TIERS[job.tier].is_preview
+    return {**report.to_mapping(), **names, "flagged": len(report.flagged), "tier": job.tier, "preview": preview}

@@ -16,6 +16,8 @@ from mien.service.workspace import Desk
 
 MOST = 20
 """Thumbnails of one job; further flags come without."""
+MOST_FLAGS = 1000
+"""Flags that are kept of one job; the report says how many there are."""
 _SIDE_PIXELS = 320
 
 
@@ -28,7 +30,8 @@ def flagged_frames(report: Report, result: Path, desk: Desk) -> Sequence[Flagged
     """
     wanted = sorted({flag.frame for flag in report.flagged})[:MOST]
     keys = _store(wanted, result, desk) if wanted else {}
-    return [FlaggedFrame(flag.frame, flag.time_s, flag.reason, keys.get(flag.frame)) for flag in report.flagged]
+    flags = report.flagged[:MOST_FLAGS]
+    return [FlaggedFrame(flag.frame, flag.time_s, flag.reason, keys.get(flag.frame)) for flag in flags]
 
 
 def _store(frames: Sequence[int], result: Path, desk: Desk) -> dict[int, str]:

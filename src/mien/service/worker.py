@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -36,7 +36,8 @@ class WorkerSettings:
 
     scratch: Path
     """Where it may keep files while it works."""
-    tier: TierName = "batch"
+    tiers: tuple[TierName, ...] = ("batch",)
+    """Whose jobs it does; those of the first one come first."""
     slots: int = 2
     """Tasks that run side by side."""
     lease_s: float = 30.0
@@ -72,11 +73,12 @@ class Worker:
             leases = Leases(self._state, settings.lease_s, each_beat=self._each_beat)
             self._running = running = Running(self._state, space, leases, runner, settings.bounds, self._stopping)
             stack.enter_context(leases)
-            hear = {f"work:{settings.tier}": self._desk.ring, "stopped": leases.stop, FORGET: running.forget}
+            work = {f"work:{tier}": self._desk.ring for tier in settings.tiers}
+            hear = {**work, "stopped": leases.stop, FORGET: running.forget}
             stack.enter_context(Bell(self._state, hear))
             runner.workshop(settings.device, settings.precision).analyser.warm()
             self._ready = True
-            self._workers = make_worker(settings.tier, self._desk, self._run_all, settings.slots)
+            self._workers = make_worker(self._desk, self._run_all, settings.slots)
             self._workers.start()
             stack.callback(self._finish)
             self._open = stack.pop_all()
@@ -109,7 +111,8 @@ class Worker:
     def _each_beat(self) -> None:
         settings = self._settings
         about = {
-            "tier": settings.tier,
+            "tier": settings.tiers[0],
+            "tiers": settings.tiers,
             "slots": settings.slots,
             "ready": self._ready,
             "host": socket.gethostname(),
@@ -138,27 +141,27 @@ class Taking:
 
     def take(self) -> Sequence[Grant]:
         """Tasks for one slot, to be run together."""
-        tier = TIERS[self._settings.tier]
-        waiting = sum(head.waiting for head in self._state.heads(tier.name)) - 1
-        first = self._claim()
-        if first is None:
-            return ()
-        grants = [first]
-        most = 1 if first.suspect else share(waiting, self._settings.slots, tier.together)
-        while first.kind == "picture" and len(grants) < most and (grant := self._claim("picture")) is not None:
-            grants.append(grant)
-        return grants
+        for tier in self._settings.tiers:
+            waiting = sum(head.waiting for head in self._state.heads(tier)) - 1
+            if (first := self._claim(tier)) is not None:
+                most = 1 if first.suspect else share(waiting, self._settings.slots, TIERS[tier].together)
+                return [first, *self._more_pictures(tier, most - 1)] if first.kind == "picture" else [first]
+        return ()
 
-    def _claim(self, kind: str = "") -> Grant | None:
-        settings = self._settings
-        while not self._closed and (head := choose(self._state.heads(settings.tier))) is not None:
+    def _more_pictures(self, tier: TierName, most: int) -> Iterator[Grant]:
+        for _ in range(most):
+            if (grant := self._claim(tier, "picture")) is None:
+                return
+            yield grant
+
+    def _claim(self, tier: TierName, kind: str = "") -> Grant | None:
+        lease_s = self._settings.lease_s
+        while not self._closed and (head := choose(self._state.heads(tier))) is not None:
             with self._lock:
                 is_alone, is_kept_alone = not self._running, any(grant.suspect for grant in self._running)
             if is_kept_alone or (head.suspect and not is_alone):
                 return None
-            grant = self._state.claim(
-                settings.tier, head, self._worker, lease_s=settings.lease_s, kind=kind, suspects=is_alone
-            )
+            grant = self._state.claim(tier, head, self._worker, lease_s=lease_s, kind=kind, suspects=is_alone)
             if grant is not None:
                 with self._lock:
                     self._running.add(grant)

@@ -18,7 +18,7 @@
 --   claim:REQUEST                 string   what a claim gave, for one that is sent again
 local P = KEYS[1]
 local PATIENCE = {high = 10, normal = 120, low = 600}
-local EVENTS, DEFAULT_LEASE = 2000, 60
+local EVENTS, EVENTS_KEPT, DEFAULT_LEASE = 2000, 100, 60
 
 local function now()
   local time = redis.call('TIME')
@@ -153,6 +153,7 @@ local function end_job(job, state, ...)
   sweep(job)
   count(1, 'jobs', get(job, 'tier'), get(job, 'channel') or 'stable', state)
   set_state(job, state)
+  redis.call('XTRIM', P .. 'events:' .. job, 'MAXLEN', EVENTS_KEPT)
 end
 
 local function finish_task(job, name, busy_s)
