@@ -378,6 +378,19 @@ class TestAtRest:
                 runner.run(jobs.job(jobs.HOPPER, tmp_path / "out.png", overwrite=True))
             assert len(list(folder.glob("embeddings/*"))) == kept
 
+
+class TestLocks:
+    def test_a_result_too_small_for_the_watermark_is_refused_where_it_is_asked_for(
+        self, run: RunWith, tmp_path: Path
+    ) -> None:
+        with Image.open(jobs.HOPPER) as image:
+            image.convert("RGB").resize((60, 76)).save(tmp_path / "small.png")
+        recipe = jobs.job(tmp_path / "small.png", tmp_path / "out.png", marks="all")
+        with pytest.raises(PolicyError, match=r"cannot carry a watermark, which p\.toml asks for"):
+            run(recipe, marks="all")
+        assert nothing_is_left(tmp_path / "out.png")
+        assert run(recipe).marks.watermark is None
+
     def test_a_policy_decides_what_networks_may_be_for(self, run: RunWith, tmp_path: Path) -> None:
         recipe = jobs.job(jobs.HOPPER, tmp_path / "out.png", swapper="inswapper_128")
         with pytest.raises(PolicyError, match="inswapper_128 is refused: its licence"):

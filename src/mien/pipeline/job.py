@@ -53,7 +53,7 @@ class Job:
     marking: Marking = field(init=False)
 
     def __post_init__(self) -> None:
-        self.marking = Marking(self.recipe, self.report, self.networks.located, self.guard.policy.folder)
+        self.marking = Marking(self.recipe, self.report, self.networks.located, self.guard.policy)
 
     @contextmanager
     def stage(self, name: str, words: str) -> Generator[None]:

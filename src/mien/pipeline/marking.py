@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import mien
-from mien.errors import UnwritableError, VaultError
+from mien.errors import PolicyError, UnwritableError, VaultError
 from mien.faces.analyser import MODELS
 from mien.media.inscription import NOTHING, Inscription
 from mien.media.probe import probe
@@ -27,6 +27,7 @@ from mien.trust.claim import SYNTHETIC, TRAINED, Claim, UsedModel
 from mien.trust.label import TEXTS
 from mien.trust.ledger import note_result
 from mien.trust.permission import named_consents
+from mien.trust.policy import Policy
 from mien.trust.watermark import mark_of_job
 from mien.trust.watermark.embedding import UNFIT, fits
 from mien.trust.watermark.ids import to_text
@@ -46,8 +47,8 @@ class Marking:
     report: Report
     networks: Mapping[Role, Located]
     """Those of the field that the job uses, by role."""
-    folder: Path
-    """Where the installation keeps its signer, and notes its results."""
+    policy: Policy
+    """Says where the installation keeps its signer and notes its results, and which marks it asks for."""
     carrier: Carrier = field(init=False)
     """What the output can carry."""
     _signer: Signer | None = field(init=False, default=None)
@@ -79,7 +80,7 @@ class Marking:
         if self.recipe.certificate and self.recipe.private_key:
             return signer_of(Path(self.recipe.certificate), Path(self.recipe.private_key))
         try:
-            return own_signer(self.folder)
+            return own_signer(self.policy.folder)
         except UnwritableError as error:
             self.report.warn(f"the result is signed with a certificate that nobody will know again: {error}")
             return passing_signer()
@@ -117,6 +118,7 @@ class Marking:
 
         Raises:
             UnreadableError: the target or a picture cannot be read any more.
+            PolicyError: it cannot carry the marks that the policy asks for.
         """
         recipe, marks = self.recipe, self.report.marks
         marks.label = None if recipe.label == "none" else TEXTS[recipe.label]
@@ -128,6 +130,8 @@ class Marking:
             # Others may have made the frames of a video that is only joined here.
             if fits(width, height) and not (self._stamp and self._stamp.refused):
                 marks.watermark = to_text(mark_of_job(marks.produce_id))
+            elif self.policy.marks == "all":
+                raise PolicyError(f"{recipe.output} is refused: {UNFIT}, which {self.policy.path} asks for")
             else:
                 self.report.warn(f"{UNFIT}: the result goes without")
         text = Aigc.made_by(recipe.producer, marks.produce_id).to_json()
@@ -156,7 +160,9 @@ class Marking:
         if self.carrier.signed:
             self._sign(path)
         try:
-            note_result(self.folder, marks.produce_id or "", marks.watermark, named_consents(self.recipe.consent))
+            note_result(
+                self.policy.folder, marks.produce_id or "", marks.watermark, named_consents(self.recipe.consent)
+            )
         except (UnwritableError, VaultError) as error:
             self.report.warn(f"the result could not be noted, so its marks will not lead back to it: {error}")
 
