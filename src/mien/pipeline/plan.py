@@ -144,7 +144,9 @@ def make_plan(recipe: Recipe) -> Plan:
     enlarged = enlargement(recipe, located, loader)
     target = _read_header(recipe, enlarged)
     shared, choices = sharing.fit(target.width * target.height, enlarged), sharing.choices
-    stages = ("decode", "follow", "edit", "measure", "encode") + (("join",) if target.kind == "video" else ())
+    marked = ("mark",) if recipe.marks == "all" or recipe.label != "none" else ()
+    joined = ("join",) if target.kind == "video" else ()
+    stages = ("decode", "follow", "edit", "measure", *marked, "encode", *joined)
     return Plan(
         target=recipe.target,
         output=recipe.output,
