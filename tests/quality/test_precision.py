@@ -174,10 +174,11 @@ def test_pictures_without_faces_are_refused(tmp_path: Path):
         samples([tmp_path / "black.png"])
 
 
-def test_a_damaged_file_is_named(tmp_path: Path):
+@pytest.mark.parametrize("precision", [name for name in CPU.precisions if name != "fp32"])
+def test_a_damaged_file_is_named(tmp_path: Path, precision: str):
     (tmp_path / "net.onnx").write_bytes(b"nothing")
     with pytest.raises(ModelError):
-        check_precision(own(tmp_path / "net.onnx", "arcface"), "bf16", [PORTRAIT])
+        check_precision(own(tmp_path / "net.onnx", "arcface"), precision, [PORTRAIT])
 
 
 def test_an_int8_network_that_keeps_its_quality_passes_against_its_float32_one(tmp_path: Path, faces: list[Sample]):
