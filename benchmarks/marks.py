@@ -13,10 +13,11 @@ import cv2
 import numpy as np
 
 from _measure import arguments, save
+from mien.media.recoding import Pixels, through_video, video_bytes
 from mien.trust.watermark import Detection, Watermark, detect
-from mien.trust.watermark.detection import THRESHOLD
+from mien.trust.watermark.attacks import CLIP_ATTACKS, PICTURE_ATTACKS
+from mien.trust.watermark.detection import FALSE_ALARMS, THRESHOLD
 from support.animate import Clip
-from support.attacks import CLIP_ATTACKS, PICTURE_ATTACKS, Pixels, coded, coded_bytes
 from support.drawn import DRAWN
 from support.people import INVENTED, NAMES, invented, picture, still
 from support.pictures import psnr
@@ -74,7 +75,7 @@ def of_clips(scenes: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _attacked(scene: str) -> Mapping[str, list[Pixels]]:
-    written = coded(marked_clip(clip(scene)), "libx264", 18)
+    written = through_video(marked_clip(clip(scene)), "libx264", 18)
     return {name: attack(written) for name, attack in CLIP_ATTACKS.items()}
 
 
@@ -85,6 +86,7 @@ def of_unmarked(count: int) -> dict[str, Any]:
         "inputs": len(scores),
         "found": sum(score >= THRESHOLD for score in scores),
         "threshold": THRESHOLD,
+        "bound_on_false_alarms": round(FALSE_ALARMS, 6),
         "highest_score": round(max(scores), 2),
         "mean_score": round(float(np.mean(scores)), 2),
     }
@@ -117,7 +119,7 @@ def _bytes() -> dict[str, Any]:
     def share(crf: int) -> Iterator[float]:
         for scene in SCENES[:3]:
             frames = clip(scene)
-            yield len(coded_bytes(marked_clip(frames), "libx264", crf)) / len(coded_bytes(frames, "libx264", crf)) - 1
+            yield len(video_bytes(marked_clip(frames), "libx264", crf)) / len(video_bytes(frames, "libx264", crf)) - 1
 
     return {f"more_bytes_crf_{crf}_pct": [round(100 * one, 1) for one in share(crf)] for crf in (18, 23, 28)}
 

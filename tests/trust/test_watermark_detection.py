@@ -10,9 +10,10 @@ import pytest
 from PIL import Image
 
 from mien.errors import UnreadableError
+from mien.media.recoding import through_video
 from mien.trust.watermark import Watermark, detect, detect_file, mark_of_job
+from mien.trust.watermark.attacks import CLIP_ATTACKS, PICTURE_ATTACKS
 from mien.trust.watermark.detection import THRESHOLD
-from support.attacks import CLIP_ATTACKS, PICTURE_ATTACKS, coded
 from support.drawn import DRAWN, drawing, gradient
 from support.people import NAMES, picture
 from support.video import ffmpeg
@@ -24,7 +25,7 @@ Pixels = np.ndarray
 @cache
 def marked_scene(scene: str) -> tuple[Pixels, ...]:
     """A clip with the mark, as the product writes it."""
-    return tuple(coded(marked_clip(clip(scene)), "libx264", 18))
+    return tuple(through_video(marked_clip(clip(scene)), "libx264", 18))
 
 
 @pytest.mark.parametrize("attack", PICTURE_ATTACKS)
@@ -48,7 +49,9 @@ def test_a_clip_of_two_seconds_keeps_it(scene: str, attack: str) -> None:
 @pytest.mark.parametrize("codec", ["libx264", "libx265"])
 def test_nearly_all_bits_are_right_before_any_vote_at_crf_23(codec: str) -> None:
     right = [
-        bits_right(detect([frame])) for scene in SCENES[:2] for frame in coded(marked_scene(scene), codec, 23)[4::9]
+        bits_right(detect([frame]))
+        for scene in SCENES[:2]
+        for frame in through_video(marked_scene(scene), codec, 23)[4::9]
     ]
     assert np.mean(right) >= 0.995
 

@@ -9,5 +9,6 @@ EXAMPLES = """\
 COMMANDS = {
     "run": "run a suite",
     "compare": "say what is slower, bigger or worse in a new run",
+    "marks": "say whether the invisible watermark survives in pictures and clips",
 }
 """Name of each command (also of its module) and what it does."""
