@@ -190,8 +190,7 @@ class Tracker:
         if not settled or looked_at is None or passed(STILL_SEARCH_S, last_s, frame.time_s):
             return True
         size = np.array([frame.width, frame.height] * 2, np.float32)
-        heads = [boxes.grown(track.face.box, HEAD) / size for track in self._tracks]
-        return changed_outside(looked_at, view, heads)
+        return changed_outside(looked_at, view, [_body(track.face.box) / size for track in self._tracks])
 
     def _search(self, frame: Frame, last_s: float | None, opening: bool) -> None:
         """Look for faces that no track follows."""
@@ -364,6 +363,13 @@ def _reachable(face: Face, expected: Floats) -> bool:
     off = float(np.linalg.norm(boxes.centre(face.box) - boxes.centre(box)))
     growth = boxes.width(face.box) / max(boxes.width(box), 1e-6)
     return off < 0.7 * boxes.width(box) and 0.6 < growth < 1.6
+
+
+def _body(box: Floats) -> Floats:
+    """About where hat, head, shoulders and body are of an upright person who moves on the spot."""
+    left, top, right, bottom = boxes.grown(box, HEAD)
+    room = (right - left) / 3
+    return np.array([left - room, top - room, right + room, bottom + 10 * (bottom - top)], np.float32)
 
 
 def _near(first: Face, second: Face) -> float:
