@@ -58,6 +58,8 @@ def recipes(draw: st.DrawFn, names: st.SearchStrategy[str] = names) -> Recipe:
         "restorer": st.none() | names,
         "restorer_family": st.none() | names,
         "restorer_blend": st.floats(0, 1),
+        "expression_strength": st.floats(0, 1),
+        "strict": st.booleans(),
         "restorer_weight": st.floats(0, 1),
         "mask": many,
         "mask_blur": st.floats(0, 1),

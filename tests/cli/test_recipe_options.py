@@ -43,6 +43,8 @@ GIVEN = {
     "mask_padding": ([*PLAIN, "--mask-padding", "0,5,10.5,0"], (0, 5, 10.5, 0)),
     "mask_areas": ([*PLAIN, "--mask-areas", "mouth"], ("mouth",)),
     "mask_regions": ([*PLAIN, "--mask-regions", "skin,nose"], ("skin", "nose")),
+    "expression_strength": ([*PLAIN, "--expression-strength", "0.4"], 0.4),
+    "strict": ([*PLAIN, "--strict"], True),
     "occluder": ([*PLAIN, "--occluder", "xseg_3"], "xseg_3"),
     "parser": ([*PLAIN, "--parser", "bisenet_resnet_18"], "bisenet_resnet_18"),
     "upscale": ([*PLAIN, "--upscale", "2"], 2),

@@ -213,7 +213,7 @@ def test_a_small_budget_changes_nothing_but_is_refused_if_too_small(swap, models
         ({"swapper": "inswapper_128", "pixel_boost": 200}, UsageError, "give 128, 256, 384, 512"),
         ({"swapper": "inswapper_128", "licence_profile": "commercial"}, PolicyError, "the licence profile is commerc"),
         ({"swapper": "inswapper_128", "models": ["no/such/folder"]}, UsageError, "is no folder"),
-        ({"effects": ["swap", "mark"]}, RecipeError, "unknown effect 'mark': there is swap, restore"),
+        ({"effects": ["swap", "mark"]}, RecipeError, "unknown effect 'mark': there is swap, restore, expression"),
         ({"mask": ["circle"]}, RecipeError, "unknown mask 'circle': there is box, occlusion, area, region"),
         ({"mask_regions": ["ear"]}, RecipeError, "unknown region of the face 'ear'"),
         ({"upscale": 2, "upscaler": "span_x4"}, UsageError, "span_x4 enlarges 4 times, not 2"),

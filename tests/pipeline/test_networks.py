@@ -8,14 +8,15 @@ import numpy as np
 import pytest
 
 from mien.edit.source import SourceFace, SourcePerson
-from mien.errors import UsageError
+from mien.edit.steps import at_once, steps_of
+from mien.errors import PolicyError, UsageError
 from mien.faces.face import TrackedFace
 from mien.models.families import templates
 from mien.pipeline.effects import make_effects
 from mien.pipeline.workshop import Workshop
 from mien.recipe import Recipe
 from support import contract_networks as networks
-from support import field, jobs, people, reference
+from support import field, jobs, people, portrait, reference
 
 TARGET = jobs.rgb(jobs.LUIS)
 FACE = people.analyser().find(TARGET)[0]
@@ -44,6 +45,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shown[60:160, 60:160] = 1
     networks.deep_swapper(folder / "somebody.dfm", 224, [shown, np.ones_like(shown)], (0.2, 0.2, 0.2), morphs=True)
     networks.restorer(folder / "codeformer.onnx", 512, field.FACTOR, field.GLOW, weighted=True)
+    portrait.write_portrait(folder)
     networks.restorer(folder / "gpen_bfr_256.onnx", 256, field.FACTOR, field.GLOW)
     return folder
 
@@ -63,10 +65,12 @@ def edit(workshop: Workshop, models: Path):
         )
         opened = workshop.networks(recipe)
         effects = make_effects(recipe, workshop.roles(recipe, opened), opened)[0]
-        face, picture = TrackedFace(FACE, 0, None, None, 1.0, True), (TARGET / 255).astype(np.float32)
+        face, target = TrackedFace(FACE, 0, None, None, 1.0, True), (TARGET / 255).astype(np.float32)
+        picture = target.copy()
         for effect in effects:
             rect = effect.rect(face, TARGET.shape[1], TARGET.shape[0])
-            picture[rect.slices] = effect.edit(picture[rect.slices].copy(), rect, face, [])
+            steps = steps_of(effect, picture[rect.slices].copy(), rect, face, [], target[rect.slices])
+            picture[rect.slices] = at_once(steps)
         return picture * 255
 
     return run
@@ -172,6 +176,24 @@ def test_a_restorer(edit, name: str, template: np.ndarray, size: int, weight: fl
     )
     assert psnr(expected, TARGET.astype(float)) < 35
     assert psnr(result, expected) > 45
+
+
+@pytest.mark.parametrize("strength", [0.0, 0.9])
+def test_the_expression_of_the_target_comes_back(edit, strength: float) -> None:
+    options = {"swapper": "hyperswap_1a_256", "effects": ["swap", "expression"], "expression_strength": strength}
+    points = field.five(TARGET)
+    swapped = field.swapped(TARGET.astype(float), points, told("hyperswap"), size=256)
+    matrix = reference.similarity(points, templates.ARCFACE_128 * 512)
+    crops = [reference.warp(picture, matrix, 512, 512) for picture in (swapped, TARGET.astype(float))]
+    drawn = portrait.expected(*crops, strength) * 255
+    expected = reference.paste(swapped, drawn, reference.box_mask(512, 0.3, (0,) * 4), matrix)
+    assert psnr(expected, swapped) < 35
+    assert psnr(edit(**options), expected) > 42
+
+
+def test_a_strict_recipe_takes_no_file_that_nobody_vouches_for(edit) -> None:
+    with pytest.raises(PolicyError, match="hyperswap_1a_256 is refused, as only verified files"):
+        edit(swapper="hyperswap_1a_256", strict=True)
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ def add_job_arguments(parser: argparse.ArgumentParser) -> None:
     _add(who, "--allow-no-face", action=argparse.BooleanOptionalAction, help="copy a target without a face")
 
     look = parser.add_argument_group("what is done")
-    _add(look, "--effects", type=_names, metavar="A,B", help="effects in order (swap)")
+    _add(look, "--effects", type=_names, metavar="A,B", help="effects in order, of swap, restore and expression (swap)")
     _add(look, "--shape", type=float, metavar="S", help="how much of the source's proportions to carry, 0..1 (1)")
 
     networks = parser.add_argument_group(
@@ -57,8 +57,10 @@ def add_job_arguments(parser: argparse.ArgumentParser) -> None:
     _add(networks, "--restorer-family", metavar="FAMILY", help="family of a restorer that is a file")
     _add(networks, "--restorer-blend", type=float, metavar="B", help="how much of its change shows, 0..1 (0.8)")
     _add(networks, "--restorer-weight", type=float, metavar="W", help="how faithful codeformer is to be, 0..1 (0.5)")
+    _add(networks, "--expression-strength", type=float, metavar="S", help="how much of the target's, 0..1 (0.8)")
     _add(networks, "--models", action="append", metavar="DIR", help="folder with networks; may be given several times")
     _add(networks, "--licence-profile", metavar="P", help="what for: any, non-commercial or commercial (any)")
+    _add(networks, "--strict", action=argparse.BooleanOptionalAction, help="refuse files that nobody vouches for")
     _add(networks, "--memory-budget", metavar="SIZE", help="most that these networks may hold: 4GiB, 50%%, auto (auto)")
 
     mask = parser.add_argument_group("where a network's face is seen")

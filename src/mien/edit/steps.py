@@ -23,9 +23,15 @@ class SteppedEffect(Protocol):
     """An effect that uses the field's networks."""
 
     def steps(
-        self, patch: NDArray[np.float32], rect: Rect, face: TrackedFace, others: Sequence[TrackedFace]
+        self,
+        patch: NDArray[np.float32],
+        rect: Rect,
+        face: TrackedFace,
+        others: Sequence[TrackedFace],
+        *,
+        target: NDArray[np.float32] | None,
     ) -> Steps[NDArray[np.float32]]:
-        """`Effect.edit` in steps."""
+        """`Effect.edit` in steps; `target` is the patch before the first effect."""
         ...
 
 
@@ -39,9 +45,14 @@ def at_once(steps: Steps[T]) -> T:
 
 
 def steps_of(
-    effect: Effect, patch: NDArray[np.float32], rect: Rect, face: TrackedFace, others: Sequence[TrackedFace]
+    effect: Effect,
+    patch: NDArray[np.float32],
+    rect: Rect,
+    face: TrackedFace,
+    others: Sequence[TrackedFace],
+    target: NDArray[np.float32],
 ) -> Steps[NDArray[np.float32]]:
     """An effect's edit in steps; in one, if it uses none of the field's networks."""
     if isinstance(effect, SteppedEffect):
-        return (yield from effect.steps(patch, rect, face, others))
+        return (yield from effect.steps(patch, rect, face, others, target=target))
     return effect.edit(patch, rect, face, others)

@@ -40,7 +40,15 @@ def _restore(_recipe: Recipe, _role: Role, networks: JobNetworks) -> Effect:
     return networks.restore()
 
 
-_EFFECTS: Mapping[str, Callable[[Recipe, Role, JobNetworks], Effect]] = {"swap": _swap, "restore": _restore}
+def _expression(_recipe: Recipe, _role: Role, networks: JobNetworks) -> Effect:
+    return networks.expression()
+
+
+_EFFECTS: Mapping[str, Callable[[Recipe, Role, JobNetworks], Effect]] = {
+    "swap": _swap,
+    "restore": _restore,
+    "expression": _expression,
+}
 
 
 def check_effects(recipe: Recipe) -> None:

@@ -8,6 +8,7 @@ from typing import Any, TypeVar, cast
 
 from numpy.typing import NDArray
 
+from mien.edit.neural.expression import NeuralExpression
 from mien.edit.neural.masking import Masker, MaskSettings
 from mien.edit.neural.person import Find, Pictures, identify, portrait
 from mien.edit.neural.replacing import ByEmbedding, ByPicture, ByTraining, Replacer
@@ -21,6 +22,7 @@ from mien.models.families.bisenet import BiSeNet
 from mien.models.families.crossface import CrossFace
 from mien.models.families.deep_swapper import DeepSwapper
 from mien.models.families.family import Family, Role
+from mien.models.families.live_portrait import FeatureExtractor, Generator, LivePortrait, MotionExtractor
 from mien.models.families.registry import FAMILIES
 from mien.models.families.restoring import Restorer
 from mien.models.families.swapping import PLAIN_STRENGTH, EmbeddingSwapper, PictureSwapper
@@ -35,6 +37,12 @@ from mien.recipe import GEOMETRIC, Recipe
 RECOGNISER = "arcface_w600k_r50"
 """The recogniser that the field's swappers were trained with."""
 DEFAULT_RESTORER = "gfpgan_1.4"
+EXPRESSION: Mapping[Role, str] = {
+    "expression_motion": "live_portrait_motion_extractor",
+    "expression": "live_portrait_feature_extractor",
+    "expression_generator": "live_portrait_generator",
+}
+"""The networks behind the effect `expression`, in the order of use."""
 
 FamilyT = TypeVar("FamilyT", bound=Family)
 
@@ -77,13 +85,16 @@ def locate_all(recipe: Recipe, loader: NetworkLoader) -> dict[Role, Located]:
             add("recogniser", RECOGNISER)
             if family.converter is not None:
                 add("converter", family.converter)
-    masked = swaps_by_network(recipe) or "restore" in effects
+    masked = swaps_by_network(recipe) or "restore" in effects or "expression" in effects
     if masked and "occlusion" in recipe.mask:
         add("occluder", recipe.occluder)
     if swaps_by_network(recipe) and "region" in recipe.mask:
         add("parser", recipe.parser)
     if "restore" in effects:
         add("restorer", recipe.restorer or DEFAULT_RESTORER, recipe.restorer_family)
+    if "expression" in effects:
+        for role, model in EXPRESSION.items():
+            add(role, model)
     if recipe.upscale or recipe.upscaler:
         add("upscaler", recipe.upscaler or f"span_x{recipe.upscale}")
     return located
@@ -207,6 +218,16 @@ class JobNetworks:
             blend=recipe.restorer_blend,
             weight=recipe.restorer_weight,
         )
+
+    def expression(self) -> NeuralExpression:
+        """The effect that brings back the target's expression."""
+        portrait = LivePortrait(
+            self._get("expression", FeatureExtractor),
+            self._get("expression_motion", MotionExtractor),
+            self._get("expression_generator", Generator),
+        )
+        masker = self._masker(self._settings.for_restoring)
+        return NeuralExpression(portrait, masker, strength=self.recipe.expression_strength)
 
     @property
     def _settings(self) -> MaskSettings:

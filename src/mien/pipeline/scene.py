@@ -89,5 +89,5 @@ class Scene:
         others = [other for other in faces if other is not edit.face]
         before = after = frame.working(edit.rect)
         for effect in effects:
-            after = yield from steps_of(effect, after, edit.rect, edit.face, others)
+            after = yield from steps_of(effect, after, edit.rect, edit.face, others, before)
         return before, after

@@ -76,6 +76,8 @@ class Sharing:
                 roles.extend(seen[kind] for kind in self.recipe.mask if kind in seen)
             elif effect == "restore":
                 roles.extend(("restorer", "occluder"))
+            elif effect == "expression":
+                roles.extend(("expression_motion", "expression", "expression_generator", "occluder"))
         return [*roles, "upscaler"]
 
     def _step(self, role: Role, pixels: int) -> Step:

@@ -78,7 +78,7 @@ class Workshop:
         """
         folders = [Path(folder) for folder in recipe.models]
         return NetworkLoader(
-            ModelStore.of_user(folders, profile=recipe.licence_profile),
+            ModelStore.of_user(folders, profile=recipe.licence_profile, strict=recipe.strict),
             self._settings.get(("pool", recipe.memory_budget), lambda: self._make_pool(recipe)),
             Wish(self.device, self.precision),
         )

@@ -69,6 +69,8 @@ class Recipe:
     """How much of the restorer's change shows, 0..1."""
     restorer_weight: float = 0.5
     """How faithful a restorer that can be told is to be, 0..1."""
+    expression_strength: float = 0.8
+    """How much of the target's expression the effect `expression` brings back onto a swapped face, 0..1."""
     mask: tuple[str, ...] = ("box",)
     """Where a network's face is seen: each pixel takes the least of `box`, `occlusion`, `area` and `region`."""
     mask_blur: float = 0.3
@@ -91,6 +93,8 @@ class Recipe:
     """Folders with networks, before those of the environment."""
     licence_profile: Literal["any", "non-commercial", "commercial"] = "any"
     """What the result is for: networks whose licence does not permit it are refused."""
+    strict: bool = False
+    """Refuse networks whose SHA-256 is not known or is another."""
     memory_budget: str = "auto"
     """The most that the field's networks may hold: `4GiB`, `50%`, or `auto` for a safe share of what is free."""
     device: str = "auto"

@@ -54,7 +54,7 @@ def _range_problems(recipe: Recipe) -> Iterator[str]:
         yield f"swapper_weight = {recipe.swapper_weight}: give 0 to 1; 0.5 is the plain source"
     if recipe.pixel_boost is not None and recipe.pixel_boost < 1:
         yield f"pixel_boost = {recipe.pixel_boost}: give a multiple of the network's side, such as 256 or 512"
-    for name in ("restorer_blend", "restorer_weight", "mask_blur"):
+    for name in ("restorer_blend", "restorer_weight", "expression_strength", "mask_blur"):
         if not 0 <= getattr(recipe, name) <= 1:
             yield f"{name} = {getattr(recipe, name)}: give 0 to 1"
     if not recipe.mask:
@@ -137,6 +137,7 @@ _TYPES: dict[str, _Kind] = {
     "restorer_family": _OPTIONAL_TEXT,
     "restorer_blend": _NUMBER,
     "restorer_weight": _NUMBER,
+    "expression_strength": _NUMBER,
     "mask": _LIST,
     "mask_blur": _NUMBER,
     "mask_padding": _NUMBERS,
@@ -148,6 +149,7 @@ _TYPES: dict[str, _Kind] = {
     "upscaler": _OPTIONAL_TEXT,
     "models": _LIST,
     "licence_profile": _TEXT,
+    "strict": _FLAG,
     "memory_budget": _TEXT,
     "device": _TEXT,
     "precision": _TEXT,

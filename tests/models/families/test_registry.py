@@ -31,7 +31,7 @@ def test_all_families_of_the_field_are_there():
     assert set(FAMILIES.families) == NAMES
     assert {family.role for family in FAMILIES.families.values()} == {
         *("detector", "landmarker", "recogniser", "classifier", "converter", "swapper", "restorer", "upscaler"),
-        *("occluder", "parser", "expression"),
+        *("occluder", "parser", "expression", "expression_motion", "expression_generator"),
     }
 
 

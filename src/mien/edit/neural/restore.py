@@ -53,10 +53,16 @@ class NeuralRestore:
         return at_once(self.steps(patch, rect, face, others))
 
     def steps(
-        self, patch: NDArray[np.float32], rect: Rect, face: TrackedFace, others: Sequence[TrackedFace] = ()
+        self,
+        patch: NDArray[np.float32],
+        rect: Rect,
+        face: TrackedFace,
+        others: Sequence[TrackedFace] = (),
+        *,
+        target: NDArray[np.float32] | None = None,
     ) -> Steps[NDArray[np.float32]]:
         """`edit` network by network."""
-        del others
+        del others, target
         if face.fade <= 0:
             return patch.copy()
         place = self._place(five_of_mesh(face.face.landmarks))

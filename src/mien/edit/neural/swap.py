@@ -59,18 +59,24 @@ class NeuralSwap:
         return at_once(self.steps(patch, rect, face, others))
 
     def steps(
-        self, patch: NDArray[np.float32], rect: Rect, face: TrackedFace, others: Sequence[TrackedFace] = ()
+        self,
+        patch: NDArray[np.float32],
+        rect: Rect,
+        face: TrackedFace,
+        others: Sequence[TrackedFace] = (),
+        *,
+        target: NDArray[np.float32] | None = None,
     ) -> Steps[NDArray[np.float32]]:
         """`edit` network by network."""
-        del others
+        del others, target
         if face.fade <= 0:
             return patch.copy()
         points = five_of_mesh(face.face.landmarks)
         place = self._place(points)
         before = place.cut(patch, rect)
-        target = yield from self._target(patch, rect, points)
+        replaced = yield from self._target(patch, rect, points)
         yield "swapper"
-        after, seen = self._replacer.replace(before, target)
+        after, seen = self._replacer.replace(before, replaced)
         mask = yield from self._masker.mask(before, after, place.move(sixty_eight_of_mesh(face.face.landmarks)))
         if seen is not None:
             mask = np.minimum(mask, seen)

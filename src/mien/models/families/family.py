@@ -26,6 +26,8 @@ Role = Literal[
     "occluder",
     "parser",
     "expression",
+    "expression_motion",
+    "expression_generator",
 ]
 
 

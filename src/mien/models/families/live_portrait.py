@@ -13,7 +13,6 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from mien.engine.session import Session
 from mien.errors import UsageError
 from mien.models.families.family import Family, Floats, Rule
 from mien.models.families.pixels import from_planes, to_planes, unit
@@ -30,6 +29,14 @@ AREAS = {"upper-face": UPPER_FACE, "lower-face": LOWER_FACE}
 """Key points that carry the expression of each area."""
 FULL = 1.2
 """Share of the target's expression at strength 1: a little more than all of it, as drawing flattens it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Redrawing:
+    """Key points (n, 21, 3) in crops, as they are and as they are to be drawn."""
+
+    own: Floats
+    wanted: Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +77,7 @@ class MotionExtractor(Family):
     """live_portrait_motion_extractor: pitch, yaw, roll, scale, translation, expression, key points."""
 
     name = "live_portrait_motion_extractor"
-    role = "expression"
+    role = "expression_motion"
     inputs = (Rule("input", (None, 3, _VIEW, _VIEW)),)
     outputs = (Rule(None, None),) * 7
 
@@ -91,7 +98,7 @@ class Generator(Family):
     """live_portrait_generator: `source` are the key points to draw, `target` those of the look."""
 
     name = "live_portrait_generator"
-    role = "expression"
+    role = "expression_generator"
     inputs = (
         Rule("feature_volume", (None, None, None, None, None)),
         Rule("source", (None, POINTS, 3)),
@@ -111,10 +118,10 @@ class LivePortrait:
     size = 512
     """Side of the crops, pixels."""
 
-    def __init__(self, features: Session, motion: Session, generator: Session) -> None:
-        self._features = FeatureExtractor(features)
-        self._motion = MotionExtractor(motion)
-        self._generator = Generator(generator)
+    def __init__(self, features: FeatureExtractor, motion: MotionExtractor, generator: Generator) -> None:
+        self._features = features
+        self._motion = motion
+        self._generator = generator
 
     def restore(
         self,
@@ -125,6 +132,23 @@ class LivePortrait:
         areas: tuple[str, ...] = tuple(AREAS),
     ) -> Floats:
         """Edited faces with the expression that they had before the edit, RGB float32 in 0..1.
+
+        The three networks one after the other; see `motions` for what may be wrong.
+        """
+        if not len(crops):
+            return np.empty(crops.shape, np.float32)
+        motions = self.motions(crops, originals, strength=strength, areas=areas)
+        return self.draw(self.look(crops), motions)
+
+    def motions(
+        self,
+        crops: NDArray[Any],
+        originals: NDArray[Any],
+        *,
+        strength: float = 0.8,
+        areas: tuple[str, ...] = tuple(AREAS),
+    ) -> Redrawing:
+        """Where the faces' key points are, and where the expression that they had before the edit has them.
 
         Args:
             crops: (n, 512, 512, 3) of the edited faces, aligned on `template`.
@@ -140,15 +164,20 @@ class LivePortrait:
             raise UsageError(f"crops are to be (n, {self.size}, {self.size}, 3), got {crops.shape}, {originals.shape}")
         if unknown := set(areas) - set(AREAS):
             raise UsageError(f"there is no area '{unknown.pop()}' with an expression: it is one of {', '.join(AREAS)}")
-        if not len(crops):
-            return np.empty(crops.shape, np.float32)
-        views = _views(crops)
-        own = self._motion.motion(views)
+        own = self._motion.motion(_views(crops))
         wanted = own.expression.copy()
         moved = [point for area in areas for point in AREAS[area]]
         target = self._motion.motion(_views(originals)).expression
         wanted[:, moved] += (target - own.expression)[:, moved] * np.float32(FULL * strength)
-        return self._generator.draw(self._features.look(views), own.placed(wanted), own.placed(own.expression))
+        return Redrawing(own.placed(own.expression), own.placed(wanted))
+
+    def look(self, crops: NDArray[Any]) -> Floats:
+        """What the faces of crops (n, 512, 512, 3) look like."""
+        return self._features.look(_views(crops))
+
+    def draw(self, look: Floats, motions: Redrawing) -> Floats:
+        """Faces (n, 512, 512, 3), RGB float32 in 0..1, of that look with the wanted key points."""
+        return self._generator.draw(look, motions.wanted, motions.own)
 
 
 def rotation(pitch: NDArray[Any], yaw: NDArray[Any], roll: NDArray[Any]) -> Floats:
