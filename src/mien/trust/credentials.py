@@ -21,6 +21,8 @@ State = Literal["trusted", "valid", "invalid"]
 _UNTRUSTED = "signingCredential.untrusted"
 
 _SETTINGS: Mapping[str, Any] = {
+    # A video is hashed in blocks and goes through a temporary file: otherwise it is in memory, twice as a whole.
+    "core": {"merkle_tree_chunk_size_in_kb": 1024, "backing_store_memory_threshold_in_mb": 16},
     # A preview takes ten times the time and fifty times the bytes of all the rest.
     "builder": {"thumbnail": {"enabled": False}},
     # Nobody is asked over the network.
