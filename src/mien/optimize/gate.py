@@ -76,11 +76,11 @@ def judge(metrics: Sequence[Metric], speed: Interval, shrinking: float) -> Verdi
     """
     failed = shortfalls(metrics)
     if failed:
-        return Verdict("refused", failed)
+        return Verdict("refused", (*failed, *([_slower(speed)] if speed.high < 1 else [])))
     if not any(metric.name in BARS for metric in metrics):
         return Verdict("refused", ("nothing was measured that the gate has a bar for",))
     if speed.high < 1:
-        return Verdict("does not pay", (f"it is slower: {speed.value:.2f} times the parent's speed",))
+        return Verdict("does not pay", (_slower(speed),))
     if speed.low < LEAST_SPEED and shrinking < LEAST_SHRINKING:
         return Verdict(
             "does not pay",
@@ -88,6 +88,10 @@ def judge(metrics: Sequence[Metric], speed: Interval, shrinking: float) -> Verdi
              f"{shrinking:.2f} times smaller: nothing is gained",),
         )  # fmt: skip
     return Verdict("passed", (f"{speed.value:.2f} times the parent's speed, {shrinking:.2f} times smaller",))
+
+
+def _slower(speed: Interval) -> str:
+    return f"it is slower: {speed.value:.2f} times the parent's speed"
 
 
 def shortfalls(metrics: Sequence[Metric]) -> tuple[str, ...]:

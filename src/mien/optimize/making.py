@@ -36,7 +36,7 @@ from mien.optimize.views import see
 
 MOST_SEARCHED = 16
 """Faces on which a search measures whether the bar is reached."""
-MOST_PROBED = 4
+MOST_PROBED = 2
 """Items on which the damage of single nodes is measured."""
 _PACKAGES = ("mien", "onnx", "onnxruntime", "openvino")
 _ERRORS_ONLY = 3

@@ -10,6 +10,7 @@ EXAMPLES = """\
 COMMANDS = {
     "convert": "make a float16 form, with sensitive nodes kept in float32",
     "quantize": "make an INT8 form, with harmful layers kept in float32",
+    "promote": "let an artefact that passed take its parent's place",
     "report": "draw quality against latency of all artefacts as a page",
 }
 """Name of each command (also of its module) and what it does."""
