@@ -213,9 +213,10 @@ class Service:
         return httpx.Response(200, json=self._job(self.state))
 
     def _job(self, state: str) -> dict[str, Any]:
-        report = Report("there", "there", "1", frames=10).to_mapping()
+        report = {**Report("there", "there", "1", frames=10).to_mapping(), "flagged": 1, "preview": True}
         nothing = dict.fromkeys(("seconds_left", "started_at", "ended_at", "cost"))
-        lists: dict[str, Any] = {"segments": [], "flagged": [], "recipe": {}}
+        flagged = [{"frame": 3, "time_s": 0.1, "reason": "blurred", "thumbnail": True}]
+        lists: dict[str, Any] = {"segments": [], "flagged": flagged, "recipe": {}}
         numbers = {"frames": 10, "frames_done": 5, "progress": 0.5, "created_at": 0}
         names = {"id": "job_1", "tier": "batch", "priority": "normal", "kind": "video", "stage": "", "state": state}
         result = {"name": "r", "size_bytes": 6, "media_type": "", "report": report} if self.error is None else None
@@ -237,6 +238,8 @@ def test_a_swap_leaves_nothing_behind(recipe: Recipe) -> None:
         report = client.run(recipe, progress=lambda one: shown.append((one.stage, one.done)))
     assert Path(recipe.output).read_bytes() == b"result"
     assert (report.target, report.output, report.frames) == (recipe.target, recipe.output, 10)
+    assert report.flagged == [FlaggedFrame(3, 0.1, "blurred")]
+    assert "preview" in report.warnings[0]
     assert service.recipe == {"target": "asset_1", "sources": ["asset_2", "asset_2"], "output": "out.mp4"}
     assert service.there == set()
     assert ("swapping", 5) in shown

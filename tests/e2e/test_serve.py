@@ -124,6 +124,15 @@ def test_keys_are_listed_and_revoked(served: Served) -> None:
     assert (unknown.returncode, "mien keys list" in unknown.stderr) == (2, True)
 
 
+def test_a_folder_serves_one_at_a_time(served: Served) -> None:
+    second = served.run("serve", "--data", str(served.data), "--port", "0")
+    assert (second.returncode, "another `mien serve`" in second.stderr) == (2, True), second.stderr
+    port = served.url.rpartition(":")[2]
+    other = served.run("serve", "--data", str(served.data) + "2", "--port", port, "--no-worker")
+    assert (other.returncode, "--port" in other.stderr) == (2, True), other.stderr
+    assert httpx.get(f"{served.url}/healthz").status_code == 200
+
+
 def test_sigterm_ends_all_of_it_and_nothing_is_lost(served: Served) -> None:
     with Client(served.url, served.key) as client:
         kept = client.upload(SOURCE).id

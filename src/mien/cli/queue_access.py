@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import socket
 from collections.abc import Generator
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -12,6 +11,8 @@ from typing import TYPE_CHECKING
 
 from mien.errors import InstallationError
 from mien.installing import install_command
+from mien.media.files import writing
+from mien.models.lock import try_lock
 
 if TYPE_CHECKING:
     from mien.service.state import State
@@ -26,11 +27,6 @@ def add_place(parser: argparse.ArgumentParser) -> None:
         "--data", type=Path, default=DATA, metavar="FOLDER", help=f"the service's folder ({DATA} in this one)"
     )
     parser.add_argument("--queue", metavar="URL", help="redis://, rediss:// or unix:// address (embedded in --data)")
-
-
-def queue_folder(data: Path) -> Path:
-    """Where the embedded queue keeps its own."""
-    return data / "queue"
 
 
 def need_service() -> None:
@@ -54,24 +50,31 @@ def opened_queue(options: argparse.Namespace) -> Generator[State]:
     """
     need_service()
     from mien.service.state import State
-    from mien.service.valkey import EmbeddedValkey
 
     if options.queue is not None:
         yield State.at(options.queue)
         return
-    queue = EmbeddedValkey(queue_folder(options.data))
-    if _is_served(queue_folder(options.data) / "valkey.sock"):
-        yield State.at(queue.url)
-        return
-    with queue:
-        yield State.at(queue.url)
+    with embedded_queue(options.data) as (url, _):
+        yield State.at(url)
 
 
-def _is_served(path: Path) -> bool:
-    """Whether somebody listens on a socket."""
-    with socket.socket(socket.AF_UNIX) as client:
-        try:
-            client.connect(str(path.absolute()))
-        except OSError:
-            return False
-        return True
+@contextmanager
+def embedded_queue(data: Path) -> Generator[tuple[str, bool]]:
+    """Address of the embedded queue in a folder, and whether it runs for this process: else another one has it.
+
+    Raises:
+        MienError: it cannot be started.
+    """
+    from mien.service.valkey import EmbeddedValkey
+
+    folder = data / "queue"
+    queue = EmbeddedValkey(folder)
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        lock = (folder / ".lock").open("ab")
+    with lock:
+        if not try_lock(lock):
+            yield queue.url, False
+            return
+        with queue:
+            yield queue.url, True

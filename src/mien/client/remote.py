@@ -134,9 +134,12 @@ def _named_as_here(ids: dict[str, str]) -> Generator[None]:
 
 def _report(job: Job, recipe: Recipe, seconds: float) -> Report:
     assert job.result is not None
-    report = dataclasses.replace(
-        read_report(job.result["report"]), target=recipe.target, output=recipe.output, seconds=seconds
-    )
+    # The flagged frames stand beside the report, whose place for them has their number only.
+    flagged = [{name: value for name, value in one.items() if name != "thumbnail"} for one in job.flagged]
+    told = read_report({**job.result["report"], "flagged": flagged})
+    report = dataclasses.replace(told, target=recipe.target, output=recipe.output, seconds=seconds)
     if job.state == "needs_review":
         report.warn("the service asks for a review of this result: look at the flagged frames")
+    if job.result["report"].get("preview"):
+        report.warn("this is a preview, in half the size: leave out --tier preview for the whole")
     return report
