@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
@@ -122,6 +123,24 @@ def test_no_face_in_a_picture(runner: Runner, material: Path, tmp_path: Path, op
     assert output.read_bytes() == target.read_bytes()
     assert report.faces == 0
     assert any("no face" in warning for warning in report.warnings)
+
+
+@pytest.mark.parametrize("which", ["source", "target"])
+def test_a_damaged_picture_is_said_in_the_report(runner: Runner, tmp_path: Path, which: str) -> None:
+    names = {"source": "source.jpg", "target": "target.jpg"}
+    for role, still_ in (("source", ASTRONAUT), ("target", HOPPER)):
+        with Image.open(still_) as image:
+            image.convert("RGB").save(tmp_path / names[role], quality=90, restart_marker_rows=1)
+    data = bytearray((tmp_path / names[which]).read_bytes())
+    # Within the last row of blocks, below the face.
+    marker = list(re.finditer(rb"\xff[\xd0-\xd7]", data))[-1].end()
+    data[marker + 4 : marker + 60] = bytes(56)
+    (tmp_path / names[which]).write_bytes(data)
+    sources = [str(tmp_path / names["source"])]
+    report = runner.run(jobs.job(tmp_path / names["target"], tmp_path / "out.jpg", sources=sources))
+    assert report.faces == 1
+    (warning,) = (warning for warning in report.warnings if "damaged" in warning)
+    assert ("source.jpg" in warning) == (which == "source")
 
 
 def test_figures_are_those_of_one_run(runner: Runner, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from mien.errors import UnreadableError
-from mien.media.pictures import read_picture
+from mien.media.pictures import is_damaged, read_picture
 from support import pictures as support
 
 GARBAGE_BYTES = 400
@@ -53,6 +53,21 @@ def test_garbage_in_the_middle_is_said(tmp_path: Path, name: str, place: float) 
     data[at : at + GARBAGE_BYTES] = np.random.default_rng(int(place * 10)).bytes(GARBAGE_BYTES)
     path.write_bytes(data)
     assert says_damaged(path)
+
+
+def test_of_what_can_be_read_it_is_known_without_reading_it_again(tmp_path: Path) -> None:
+    for name, damaged in ((name, damaged) for name in TOLD for damaged in (False, True)):
+        path = tmp_path / name
+        data = bytearray(picture_bytes(name, *TOLD[name]))
+        if damaged:
+            at = len(data) * 2 // 3
+            data[at : at + GARBAGE_BYTES] = np.random.default_rng(6).bytes(GARBAGE_BYTES)
+        path.write_bytes(data)
+        try:
+            warnings = read_picture(path).warnings
+        except UnreadableError:
+            continue
+        assert is_damaged(path) == any("damaged" in warning for warning in warnings)
 
 
 @pytest.mark.parametrize("name", TOLD)

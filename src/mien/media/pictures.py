@@ -17,6 +17,7 @@ from mien.media.inscription import NOTHING, Inscription
 from mien.media.palette import colours_of, remap
 from mien.media.profiles import space_or_srgb
 from mien.media.stills.convert import convert
+from mien.media.stills.damage import DAMAGED
 from mien.media.stills.formats import FORMATS, HEAD_SIZE, format_of_content, format_of_suffix, is_gif
 from mien.media.stills.still import Still, reading
 from mien.media.video import VideoSource
@@ -81,7 +82,23 @@ def read_picture(path: str | Path) -> Picture:
     if name is None:
         raise UnreadableError(f"{path} is not a picture that can be edited: give {', '.join(FORMATS)}")
     with reading(path):
-        return Picture(FORMATS[name].read(data))
+        still = FORMATS[name].read(data)
+        if FORMATS[name].is_damaged(data):
+            still = replace(still, warnings=(DAMAGED, *still.warnings))
+        return Picture(still)
+
+
+def is_damaged(path: str | Path) -> bool:
+    """Whether part of a picture that can be read is not what it was, as far as its format tells.
+
+    Raises:
+        UnreadableError: the file is missing or empty.
+    """
+    name = format_of_content(read_head(path, HEAD_SIZE))
+    if name is None:  # A video can be large.
+        return False
+    with reading(path):
+        return FORMATS[name].is_damaged(read_bytes(path))
 
 
 def write_picture(picture: Picture, path: str | Path, inscription: Inscription = NOTHING) -> list[str]:

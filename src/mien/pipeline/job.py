@@ -12,9 +12,12 @@ from typing import TypeVar
 
 from mien.edit.effect import Effect
 from mien.errors import Interrupted, NoFaceError
+from mien.faces.analyser import FaceAnalyser
 from mien.faces.people import People
 from mien.media.files import publish
 from mien.media.frame import Frame
+from mien.media.pictures import is_damaged
+from mien.media.stills.damage import DAMAGED
 from mien.pipeline.casting import RoleOf, cast_people, nobody
 from mien.pipeline.effects import Role, make_effects
 from mien.pipeline.enlarging import Enlargeable, enlarge
@@ -26,6 +29,7 @@ from mien.pipeline.networks import JobNetworks
 from mien.pipeline.progress import Progress, ProgressMeter
 from mien.pipeline.roles import permitted_roles
 from mien.pipeline.samples import Monitor
+from mien.pipeline.scene import Follower, Scene
 from mien.pipeline.tally import Tally, summarise
 from mien.pipeline.workshop import Workshop
 from mien.recipe import Recipe
@@ -94,6 +98,9 @@ class Job:
         for role in self.roles:
             for warning in role.face.warnings if role.face else ():
                 self.report.warn(warning)
+        for picture in (*self.recipe.sources, *(name for entry in self.recipe.map for name in entry.sources)):
+            if is_damaged(picture):
+                self.report.warn(f"{picture}: {DAMAGED}")
         self.report.stages["sources"] = time.perf_counter() - began
 
     def cast(self, people: People) -> RoleOf:
@@ -144,6 +151,15 @@ class Job:
         """
         upscaler = self.networks.upscaler
         return None if upscaler is None else lambda frame: enlarge(frame, upscaler)
+
+    @property
+    def analyser(self) -> FaceAnalyser:
+        """Finds and follows the target's faces."""
+        return self.networks.finding(self.workshop.analyser)
+
+    def make_scene(self, follower: Follower, role_of: RoleOf) -> Scene:
+        """That has seen nothing, and a follower that has not either."""
+        return Scene(follower, self.make_effects(), role_of, self.networks.refiner)
 
     def make_monitor(self) -> Monitor:
         """Measures results against this job's sources."""

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from mien.errors import UnsupportedMediaError
 from mien.media.profiles import ColourModel
 from mien.media.stills import avif, bmp, heic, jpeg, png, tiff, webp
+from mien.media.stills.damage import is_jpeg_damaged
 from mien.media.stills.still import Still
 
 
@@ -17,6 +18,8 @@ class Format:
     """One still format and what it can hold."""
 
     read: Callable[[bytes], Still]
+    is_damaged: Callable[[bytes], bool] = lambda _: False
+    """Whether part of a file that `read` takes is not what it was, as far as the format tells."""
     write: Callable[[Still], bytes]
     suffixes: tuple[str, ...]
     models: tuple[ColourModel, ...]
@@ -38,6 +41,7 @@ FORMATS = MappingProxyType(
     {
         "JPEG": Format(
             read=jpeg.read,
+            is_damaged=is_jpeg_damaged,
             write=jpeg.write,
             with_xmp=jpeg.with_xmp,
             suffixes=(".jpg", ".jpeg", ".jpe", ".jfif"),
@@ -63,6 +67,7 @@ FORMATS = MappingProxyType(
         ),
         "TIFF": Format(
             read=tiff.read,
+            is_damaged=tiff.is_damaged,
             write=tiff.write,
             with_xmp=tiff.with_xmp,
             suffixes=(".tif", ".tiff"),

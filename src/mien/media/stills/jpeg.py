@@ -11,7 +11,6 @@ from mien.errors import UnsupportedMediaError
 from mien.media.containers.jpeg import has_credentials, read_carried, segments_with_xmp, splice
 from mien.media.metadata import Metadata
 from mien.media.profiles import ColourModel
-from mien.media.stills.damage import DAMAGED, is_jpeg_damaged
 from mien.media.stills.still import (
     CREDENTIALS_DROPPED,
     VISUALLY_LOSSLESS,
@@ -41,9 +40,7 @@ def read(data: bytes) -> Still:
     # Without a colour transformation: RGB stored as such.
     if image.mode == "RGB" and image.info.get("adobe_transform") == 0:
         options["keep_rgb"] = True
-    notes = [DAMAGED] if is_jpeg_damaged(data) else []
-    if has_credentials(data):
-        notes.append(CREDENTIALS_DROPPED)
+    notes = [CREDENTIALS_DROPPED] if has_credentials(data) else []
     if image.info.get("mp") or b"MPF\0" in data[:65536]:
         notes.append("the file holds further pictures (preview, depth or gain map): only the main one is kept")
     return Still(

@@ -16,7 +16,7 @@ from mien.media.containers import tiff
 from mien.media.containers.tiff import Field, Structure
 from mien.media.metadata import Metadata, without_photoshop_thumbnail, without_xmp_thumbnails
 from mien.media.profiles import ColourModel
-from mien.media.stills.damage import DAMAGED, is_deflate_damaged, is_jpeg_damaged
+from mien.media.stills.damage import is_deflate_damaged, is_jpeg_damaged
 from mien.media.stills.still import (
     CREDENTIALS_DROPPED,
     VISUALLY_LOSSLESS,
@@ -97,10 +97,7 @@ def read(data: bytes) -> Still:
         metadata=_metadata(image, structure),
         options={"coding": coding},
         carried=tuple((tag, _carried(tag, field)) for tag, field in structure.directory.items() if _is_carried(tag)),
-        warnings=(
-            *((DAMAGED,) if _is_damaged(data, structure, compression) else ()),
-            *_warnings(structure, bits, compression),
-        ),
+        warnings=_warnings(structure, bits, compression),
     )
 
 
@@ -166,13 +163,16 @@ def _carried(tag: int, field: Field) -> Field:
     return replace(field, raw=blank(field.raw)) if blank else field
 
 
-def _is_damaged(data: bytes, structure: Structure, compression: str) -> bool:
+def is_damaged(data: bytes) -> bool:
+    """Whether a file that can be read shows something else in part of it (of JPEG and deflate, which tell)."""
+    structure = tiff.read(data)
     places = zip(structure.numbers(tiff.STRIP_OFFSETS), structure.numbers(tiff.STRIP_SIZES), strict=False)
     tiles = zip(structure.numbers(tiff.TILE_OFFSETS), structure.numbers(tiff.TILE_SIZES), strict=False)
     parts = (data[offset : offset + size] for offset, size in (*places, *tiles))
-    if compression in ("tiff_adobe_deflate", "tiff_deflate"):
+    compression = structure.numbers(tiff.COMPRESSION)
+    if compression in ((tiff.DEFLATE,), (tiff.OLD_DEFLATE,)):
         return is_deflate_damaged(parts)
-    if compression == "jpeg":
+    if compression == (tiff.JPEG,):
         tables = structure.directory.get(tiff.JPEG_TABLES)
         # The tables are a file of their own, whose end and the parts' start are left out to make one of both.
         return any(is_jpeg_damaged(tables.raw[:-2] + part[2:] if tables else part) for part in parts)
