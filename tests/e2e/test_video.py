@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from mien.engine.memory import machine_memory
 from mien.errors import (
     NoFaceError,
 )
@@ -51,7 +52,9 @@ def test_the_report_of_a_video_is_complete(swapped: tuple[Path, Report]) -> None
     assert report.frames_per_second == pytest.approx(60 / report.seconds)
     assert 0 < report.first_frame_seconds < report.seconds
     assert report.cpu_seconds > 0
-    assert 100e6 < report.peak_memory_bytes < 2e9
+    # Of a process in which other tests ran: in bytes, and no more than there are.
+    assert 100e6 < report.peak_memory_bytes
+    assert (memory := machine_memory()) is None or report.peak_memory_bytes < memory.total_bytes
     assert {"sources", "survey", "decode", "follow", "edit", "measure", "encode", "join"} <= set(report.stages)
     assert all(seconds > 0 for seconds in report.stages.values())
     used = {use.model: use for use in report.models}

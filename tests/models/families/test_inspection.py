@@ -78,6 +78,7 @@ def resident_bytes() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
+@pytest.mark.alone
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="this system does not say how much memory is in use")
 def test_of_a_large_file_only_the_last_weight_is_read(swapper: Path, tmp_path: Path):
     gib = 2**30  # of weights in front, a hole in the file
