@@ -53,7 +53,7 @@ def test_the_report_of_a_video_is_complete(swapped: tuple[Path, Report]) -> None
     assert 0 < report.first_frame_seconds < report.seconds
     assert report.cpu_seconds > 0
     # Of a process in which other tests ran: in bytes, and no more than there are.
-    assert 100e6 < report.peak_memory_bytes
+    assert report.peak_memory_bytes > 100e6
     assert (memory := machine_memory()) is None or report.peak_memory_bytes < memory.total_bytes
     assert {"sources", "survey", "decode", "follow", "edit", "measure", "encode", "join"} <= set(report.stages)
     assert all(seconds > 0 for seconds in report.stages.values())
