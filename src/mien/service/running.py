@@ -27,6 +27,7 @@ from mien.recipe import Recipe
 from mien.report import Report
 from mien.service.decoding import Bounds
 from mien.service.leases import Held, Leases
+from mien.service.logs import JOB, TRACE
 from mien.service.materials import Materials
 from mien.service.records import Failure, Job, Result
 from mien.service.rollout import Rollouts
@@ -79,13 +80,19 @@ class Running:
 
     def run(self, grant: Grant) -> None:
         """Do a task and say what became of it. Raises nothing: what cannot be told ends with the lease."""
+        JOB.set(grant.job)
         try:
             with self._leases.hold(grant) as held:
                 job = self._state.job(grant.job)
-                if job is not None and not self._try(self._with_models(job, grant), held):
+                if job is None:
+                    return
+                TRACE.set(job.trace or None)
+                counted = self._try(self._with_models(job, grant), held)
+                if not counted:
                     clear_folder(self._space.storage, grant.folder)
+                _LOG.info("try %s", "counts" if counted else "does not count", extra=_about(grant))
         except MienError as error:
-            _LOG.error("%s %s, try %d: %s", grant.job, grant.task, grant.attempt, error)
+            _LOG.error("%s", error, extra=_about(grant))
 
     def _try(self, job: Job, held: Held) -> bool:
         """Whether the try counted, and what it left in storage is of use."""
@@ -161,10 +168,11 @@ class Running:
                 self._state.hand_back(held.grant)
             return
         if not isinstance(error, MienError):
-            _LOG.exception("%s %s, try %d", job.id, held.grant.task, held.grant.attempt, exc_info=error)
+            _LOG.error("a fault", exc_info=error, extra=_about(held.grant))
         # Where the worker keeps its files is nobody's business.
-        message = str(error).replace(f"{folder}/", "") or type(error).__name__
-        self._state.fail(held.grant, Failure(type(error).__name__, message), how_after(error, job), busy_s=busy_s)
+        failure = Failure(type(error).__name__, str(error).replace(f"{folder}/", "") or type(error).__name__)
+        _LOG.warning("%s: %s", failure.kind, failure.message, extra=_about(held.grant))
+        self._state.fail(held.grant, failure, how_after(error, job), busy_s=busy_s)
 
 
 def needs_review(report: Report, bound: float | None) -> bool:
@@ -184,6 +192,11 @@ def figures(report: Report) -> dict[str, float | None]:
 def flagged_share(report: Report) -> float:
     """Flagged frames among all, 0..1."""
     return len({flag.frame for flag in report.flagged}) / max(report.frames, 1)
+
+
+def _about(grant: Grant) -> dict[str, object]:
+    """What a line of the log says of a try."""
+    return {"task": grant.task, "attempt": grant.attempt}
 
 
 def _name(job: Job) -> str:
