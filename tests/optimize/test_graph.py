@@ -9,7 +9,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from mien.errors import ModelError
 from mien.models.catalogue import bundled, find_model
-from mien.optimize.graph import clean, count, edges, layers, unread_weights
+from mien.optimize.graph import clean, count, edges, layers, lean, unread_weights
 from mien.optimize.stack import runtime
 from optimize.nets import planted
 
@@ -81,6 +81,24 @@ def test_edges_are_the_layers_that_nothing_comes_before_or_after(tmp_path: Path)
     assert edges(model) == {"first", "last"}
     # The detector says scores and boxes of two grids: four layers come last.
     assert len(edges(clean(find_model("face_detection_back").path))) == 5
+
+
+@pytest.mark.parametrize("model", ["face_detection_short_range", "span_x4"])
+def test_a_lean_file_is_half_as_large_and_says_exactly_the_same(model: str):
+    network = clean(find_model(model).path)
+    made = lean(network)
+    onnx.checker.check_model(made, full_check=True)
+    assert len(made.SerializeToString()) < 0.6 * len(network.SerializeToString())
+    name, side = network.graph.input[0].name, 128 if model == "face_detection_short_range" else 16
+    x = {name: RNG.random((1, side, side, 3), np.float32)}
+    for one, two in zip(run(network, **x), run(made, **x), strict=True):
+        np.testing.assert_array_equal(one, two)
+
+
+def test_weights_that_are_no_halves_or_that_adapters_read_stay_float32(tmp_path: Path):
+    made = lean(clean(planted(tmp_path / "net.onnx", loud=1, unread={"emap": np.zeros((32, 32), np.float32)})))
+    assert {tensor.data_type for tensor in made.graph.initializer} == {TensorProto.FLOAT}
+    assert made.graph.initializer[-1].name == "emap"
 
 
 def test_every_node_has_a_name():

@@ -165,6 +165,10 @@ def test_names_and_files_that_are_there_are_looked_at_first(tmp_path: Path, caps
     for name, said in (("out.onnx", "--overwrite"), ("out.bin", "ends in .onnx"), ("no/out.onnx", "make it first")):
         assert main([*words, "-o", str(tmp_path / name)]) == 2
         assert said in capsys.readouterr().err
+    parent = planted(tmp_path / "net.onnx", loud=1)
+    words[2:3] = [str(parent), "--family", "arcface"]
+    assert main([*words, "--overwrite", "-o", str(parent)]) == 2
+    assert "is the network that is to be read" in capsys.readouterr().err
 
 
 def test_an_int8_network_is_not_made_anew(tmp_path: Path, capsys: pytest.CaptureFixture[str]):

@@ -59,7 +59,7 @@ def convert(
         raise UsageError(WHY_NO_BF16)
     if to != "fp16":
         raise UsageError(f"there is no form '{to}': give --to fp16")
-    check_output(output, overwrite=overwrite)
+    check_output(output, located.path, overwrite=overwrite)
     subject = prepare(located, places, samples, device, on_step)
     nodes = candidates(subject.model)
     if not nodes:

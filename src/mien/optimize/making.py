@@ -21,6 +21,7 @@ from mien.engine.opening import engine_version
 from mien.engine.precision import file_precision
 from mien.engine.session import Session
 from mien.errors import ModelError, UsageError
+from mien.media.files import write_bytes
 from mien.models.checksum import checksum_of
 from mien.models.store import Located
 from mien.optimize.card import Card, Cost, Parent, card_path, write_card
@@ -110,18 +111,26 @@ def prepare(
     return Subject(located, where, session, material, model, items, search)
 
 
-def check_output(output: Path, *, overwrite: bool) -> None:
+def check_output(output: Path, parent: Path, *, overwrite: bool) -> None:
     """Look before long work whether an artefact may be written.
 
     Raises:
-        UsageError: its name does not end in .onnx, its folder is missing, or it is there and is not to be replaced.
+        UsageError: its name does not end in .onnx, its folder is missing, it is its parent's file, or something of it
+            is there and is not to be replaced.
     """
     if output.suffix != ".onnx":
         raise UsageError(f"'{output.name}' is no name for a network: give one that ends in .onnx")
     if not output.parent.is_dir():
         raise UsageError(f"{output} cannot be written: the folder {output.parent} does not exist, make it first")
-    if not overwrite and any(path.exists() for path in (output, card_path(output))):
+    if output.exists() and parent.exists() and output.samefile(parent):
+        raise UsageError(f"{output} is the network that is to be read: give the artefact another name")
+    if not overwrite and any(path.exists() for path in (output, card_path(output), manifest_path(output))):
         raise UsageError(f"{output} or its card exists already: give --overwrite to replace it, or another name")
+
+
+def manifest_path(output: Path) -> Path:
+    """`X.faces.json` beside `X.onnx`."""
+    return output.with_suffix(".faces.json")
 
 
 def finish(
@@ -151,8 +160,8 @@ def finish(
     """
     located = subject.located
     write(model, output)
-    manifest = output.with_suffix(".faces.json")
-    manifest.write_text(subject.material.manifest.to_json(), encoding="utf-8")
+    manifest = manifest_path(output)
+    write_bytes(manifest, subject.material.manifest.to_json().encode())
     opened = Opened(located.entry, output, choice)
     session = opened.open()
     examiner = Examiner(located, subject.session, subject.material.held_out)

@@ -11,7 +11,7 @@ from mien.engine.choose import Choice
 from mien.errors import EngineError, UsageError
 from mien.models.store import Located
 from mien.optimize.gate import shortfalls
-from mien.optimize.graph import edges, layers
+from mien.optimize.graph import edges, layers, lean
 from mien.optimize.intervals import Interval, of_paired_ratio
 from mien.optimize.making import Damage, Made, OnStep, Subject, as_file, check_output, finish, prepare
 from mien.optimize.quantised import METHODS, Method, Ranges, calibrate, neighbours, quantised
@@ -69,7 +69,7 @@ def quantise(
     """
     if method not in METHODS:
         raise UsageError(f"there is no calibration method '{method}': it is one of {', '.join(METHODS)}")
-    check_output(output, overwrite=overwrite)
+    check_output(output, located.path, overwrite=overwrite)
     subject = prepare(located, places, samples, device, on_step)
     if "int8" not in subject.device.precisions:
         raise EngineError(
@@ -90,7 +90,7 @@ def quantise(
     on_step(f"{len(kept)} of {len(named)} layers stay in float32")
     return finish(
         subject,
-        _made(subject, ranges, named, kept, form.scope),
+        lean(_made(subject, ranges, named, kept, form.scope)),
         output,
         technique="int8",
         choice=_int8(subject),
