@@ -21,7 +21,7 @@ def test_the_seven_keys_and_what_a_first_writer_says() -> None:
     assert (fields["ContentPropagator"], fields["PropagateID"]) == (fields["ContentProducer"], fields["ProduceID"])
 
 
-@pytest.mark.parametrize("form", ["{}", '{{"AIGC": {}}}', ' {}\n'])
+@pytest.mark.parametrize("form", ["{}", '{{"AIGC": {}}}', " {}\n"])
 def test_bare_and_wrapped_are_read(form: str) -> None:
     assert parse(form.format(OBJECT.to_json())) == OBJECT
 

@@ -18,6 +18,7 @@ from mien.trust.claim import SYNTHETIC, TRAINED
 from mien.trust.credentials import Credentials, read
 from mien.trust.ledger import find_results
 from mien.trust.watermark import Detection, detect_file
+from mien.trust.watermark.embedding import UNFIT, fits
 from mien.trust.watermark.ids import to_text
 
 Mark = Literal["AI-content metadata", "content credentials", "watermark"]
@@ -66,14 +67,16 @@ def verify(path: Path, folder: Path, anchors: Sequence[bytes] = ()) -> tuple[Fin
     Raises:
         UnreadableError, UnsupportedMediaError: the file cannot be read at all.
     """
-    carrier = carrier_of_content(path, probe(path).format)
+    about = probe(path)
+    carrier = carrier_of_content(path, about.format)
+    room = carrier.watermarked and about.mode != "P" and fits(about.width, about.height)
     own = own_anchor(folder)
     credentials = read(path, carrier.form, [*anchors, *([own] if own else [])]) if carrier.signed else None
     look_up = _Ledger(folder).look_up
     return (
         judge_metadata(read_description(path), carrier, credentials),
         judge_credentials(credentials, carrier),
-        judge_watermark(detect_file(path), credentials, look_up),
+        judge_watermark(detect_file(path), credentials, look_up, room=room),
     )
 
 
@@ -117,7 +120,7 @@ def judge_credentials(credentials: Credentials | None, carrier: Carrier) -> Find
 
 
 def judge_watermark(
-    detection: Detection, credentials: Credentials | None, look_up: Callable[[str], Iterable[str]]
+    detection: Detection, credentials: Credentials | None, look_up: Callable[[str], Iterable[str]], *, room: bool
 ) -> Finding:
     """What the invisible watermark says, and whether it is the one that the credentials name.
 
@@ -125,11 +128,13 @@ def judge_watermark(
         detection: What was found in the pixels.
         credentials: Of the same file.
         look_up: What this installation knows of an id, in sentences.
+        room: Whether a picture of this size and kind can carry one.
     """
     facts: dict[str, Any] = {"score": round(detection.score, 2), "id": None}
     if not detection.present:
-        words = f"no watermark was found (score {detection.score:.1f})"
-        return Finding("watermark", "missing", (words,), facts)
+        if not room:
+            return Finding("watermark", "impossible", (UNFIT,), facts)
+        return Finding("watermark", "missing", (f"no watermark was found (score {detection.score:.1f})",), facts)
     if detection.mark_id is None:
         words = "there is a watermark, but it is too faint or too damaged for its id to be read"
         return Finding("watermark", "broken", (words,), facts)
