@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
@@ -52,6 +53,13 @@ class FaceAnalyser:
         self._shelf = shelf or ModelShelf(device, precision)
         self._adapters: dict[str, object] = {}
         self._lock = threading.Lock()
+        self._finder: detect.Finder | None = None
+
+    def with_finder(self, finder: detect.Finder) -> FaceAnalyser:
+        """The same networks, but faces are found by another detector."""
+        other = copy.copy(self)
+        other._finder = finder
+        return other
 
     @property
     def sessions(self) -> list[Session]:
@@ -107,6 +115,8 @@ class FaceAnalyser:
 
     def detect(self, picture: Picture) -> list[Detection]:
         """What the detectors take for upright faces, best first, not yet confirmed by the landmarker."""
+        if self._finder is not None:
+            return detect.detect_whole(picture, self._finder)
         return detect.detect_upright(picture, self._detector)
 
     def confirm(self, picture: Picture, detections: Sequence[Detection], *, turned: bool = True) -> list[Face]:
@@ -204,7 +214,9 @@ class FaceAnalyser:
             for points, matrix, score, crop in zip(landmarks, matrices, presence, pixels, strict=True)
         ]
 
-    def _detector(self, variant: Variant) -> BlazeFace:
+    def _detector(self, variant: Variant) -> detect.ViewDetector:
+        if self._finder is not None:
+            return self._finder
         return self._adapter(blazeface.LAYOUTS[variant].model, lambda session: BlazeFace(session, variant))
 
     def _adapter(self, model: str, make: Callable[[Session], Adapter]) -> Adapter:

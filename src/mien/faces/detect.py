@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +13,27 @@ from mien.faces import boxes
 from mien.faces.crop import Picture, Pixels, size_of, view_of
 from mien.faces.face import Detection
 from mien.geometry import Rect
-from mien.models.blazeface import BlazeFace, Candidates, Variant
+from mien.models.blazeface import Candidates, Variant
 
 Floats = NDArray[np.float32]
-Detectors = Callable[[Variant], BlazeFace]
+
+
+class ViewDetector(Protocol):
+    """Finds upright faces."""
+
+    def detect(self, images: Sequence[Pixels], /) -> Sequence[Candidates]:
+        """Those of each view."""
+        ...
+
+
+class Finder(ViewDetector, Protocol):
+    """A detector that sees near and far faces alike."""
+
+    view: int
+    """Longer side of the largest view it looks at, pixels."""
+
+
+Detectors = Callable[[Variant], ViewDetector]
 """Gives the detector of a variant, loaded when first asked for."""
 
 VIEW = 256
@@ -56,6 +74,11 @@ class View:
                 )
             )
         return found
+
+
+def detect_whole(picture: Picture, finder: Finder) -> list[Detection]:
+    """Faces turned less than about 45 degrees, as `finder` sees them in the whole picture."""
+    return distinct(_detect([whole_view(picture, finder.view)], finder))
 
 
 def detect_upright(picture: Picture, detectors: Detectors) -> list[Detection]:
@@ -104,11 +127,11 @@ def distinct(detections: Sequence[Detection], overlap: float = 0.3) -> list[Dete
     return kept
 
 
-def whole_view(picture: Picture) -> View:
-    """The whole picture, shrunk."""
+def whole_view(picture: Picture, view: int = VIEW) -> View:
+    """The whole picture, shrunk to at most `view` pixels."""
     width, height = size_of(picture)
     longer = max(width, height)
-    side = longer // -(-longer // VIEW)  # shrinking by a whole number is several times faster
+    side = longer // -(-longer // view)  # shrinking by a whole number is several times faster
     return View(view_of(picture, None, side), Rect(0, 0, width, height))
 
 
@@ -143,7 +166,7 @@ def _starts(length: int, side: int) -> list[int]:
     return [round(step * (length - side) / max(count - 1, 1)) for step in range(count)]
 
 
-def _detect(views: Sequence[View], detector: BlazeFace) -> list[Detection]:
+def _detect(views: Sequence[View], detector: ViewDetector) -> list[Detection]:
     found = detector.detect([view.pixels for view in views])
     return [one for view, candidates in zip(views, found, strict=True) for one in view.place(candidates)]
 

@@ -66,3 +66,5 @@ class TrackedFace:
     """Motion of the face since the last frame, in face widths."""
     flags: tuple[str, ...] = ()
     """Why this frame may need a look: `profile`, `lost`, `low-score`, ..."""
+    points: NDArray[np.float32] | None = None
+    """(68, 2) of the field's landmarks, whole numbers at pixels' centres; None = the mesh's are taken for them."""

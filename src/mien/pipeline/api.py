@@ -239,7 +239,8 @@ class Swapper:
     def _scene(self) -> Scene:
         role_of = self._guard.cast(cast_live(self._recipe, self._workshop.references(self._recipe)))
         effects = make_effects(self._recipe, self._roles, self._networks)
-        return Scene(Tracker(self._workshop.analyser), effects, role_of)
+        analyser = self._networks.finding(self._workshop.analyser)
+        return Scene(Tracker(analyser), effects, role_of, self._networks.refiner)
 
     def reset(self) -> None:
         """Forget the faces of the stream: the next `frame` begins another one."""

@@ -50,7 +50,7 @@ class LiveScene:
         frame = ArrayFrame(picture.copy(), self._colours, index=self._index, time_s=time.monotonic() - self._began_s)
         self._index += 1
         self._permit(frame)
-        faces = self._scene.follow(frame)
+        faces = at_once(self._scene.refine(frame, self._scene.follow(frame)))
         at_once(self._scene.apply(frame, self._scene.plan(frame, faces), faces))
         if self._stamp is not None:
             self._stamp(frame)

@@ -17,11 +17,17 @@ from mien.edit.neural.swap import NeuralSwap
 from mien.engine.choose import Choice
 from mien.engine.session import Session
 from mien.errors import ModelError, RecipeError, UsageError
+from mien.faces.analyser import FaceAnalyser
+from mien.faces.finder import FieldFinder
+from mien.faces.refining import Refiner
 from mien.models.families.arcface import ArcFace
 from mien.models.families.bisenet import BiSeNet
 from mien.models.families.crossface import CrossFace
 from mien.models.families.deep_swapper import DeepSwapper
+from mien.models.families.detection import Detector
+from mien.models.families.face_view import ViewLandmarker
 from mien.models.families.family import Family, Role
+from mien.models.families.fan_68_5 import Fan68From5
 from mien.models.families.live_portrait import FeatureExtractor, Generator, LivePortrait, MotionExtractor
 from mien.models.families.registry import FAMILIES
 from mien.models.families.restoring import Restorer
@@ -34,8 +40,6 @@ from mien.pipeline.sharing import Sharing
 from mien.pipeline.turning import Chunking
 from mien.recipe import GEOMETRIC, Recipe
 
-RECOGNISER = "arcface_w600k_r50"
-"""The recogniser that the field's swappers were trained with."""
 DEFAULT_RESTORER = "gfpgan_1.4"
 EXPRESSION: Mapping[Role, str] = {
     "expression_motion": "live_portrait_motion_extractor",
@@ -79,13 +83,19 @@ def locate_all(recipe: Recipe, loader: NetworkLoader) -> dict[Role, Located]:
         return FAMILIES.find(located[role].entry.family)
 
     effects = effect_names(recipe)
+    masked = swaps_by_network(recipe) or "restore" in effects or "expression" in effects
+    if recipe.detector is not None:
+        add("detector", recipe.detector)
+    if recipe.landmarker is not None:
+        if not masked:
+            raise UsageError("'landmarker' is for networks that swap or restore, and none does: leave it out")
+        add("landmarker", recipe.landmarker)
     if swaps_by_network(recipe):
         family = add("swapper", recipe.swapper, recipe.swapper_family)
         if issubclass(family, EmbeddingSwapper):
-            add("recogniser", RECOGNISER)
+            add("recogniser", recipe.recogniser)
             if family.converter is not None:
                 add("converter", family.converter)
-    masked = swaps_by_network(recipe) or "restore" in effects or "expression" in effects
     if masked and "occlusion" in recipe.mask:
         add("occluder", recipe.occluder)
     if swaps_by_network(recipe) and "region" in recipe.mask:
@@ -177,6 +187,17 @@ class JobNetworks:
         """How much larger frames become."""
         upscaler = self.upscaler
         return 1 if upscaler is None else upscaler.scale
+
+    def finding(self, analyser: FaceAnalyser) -> FaceAnalyser:
+        """The analyser with the recipe's detector."""
+        detector = self._find("detector", Detector)
+        return analyser if detector is None else analyser.with_finder(FieldFinder(detector))
+
+    @property
+    def refiner(self) -> Refiner | None:
+        """Gives faces the points of the recipe's landmarker."""
+        landmarker = self._opened.get("landmarker")
+        return Refiner(landmarker) if isinstance(landmarker, ViewLandmarker | Fan68From5) else None
 
     def person_key(self) -> tuple[str, ...]:
         """What a person depends on beside their pictures."""

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from mien.edit.effect import Effect
 from mien.edit.steps import Steps, steps_of
 from mien.faces.face import TrackedFace
+from mien.faces.refining import Refiner
 from mien.geometry import Rect, bounding
 from mien.media.frame import Frame
 
@@ -41,12 +42,15 @@ class Scene:
         follower: Follower,
         effects: Mapping[int, Sequence[Effect]],
         role_of: Callable[[TrackedFace, Sequence[TrackedFace]], int | None],
+        refiner: Refiner | None = None,
     ) -> None:
         """Args:
         follower: fresh, with no frame seen.
         effects: by role, in the order they are applied; each instance belongs to this scene alone.
         role_of: the role a face plays among all faces of its frame, or None if it stays as it is.
+        refiner: gives faces the points that networks go by; without one they take the follower's.
         """
+        self._refiner = refiner
         self._follower = follower
         self._effects = effects
         self._role_of = role_of
@@ -59,6 +63,13 @@ class Scene:
     def follow(self, frame: Frame) -> Sequence[TrackedFace]:
         """The faces of the next frame, whose pixels are still the target's."""
         return self._follower.update(frame)
+
+    def refine(self, frame: Frame, faces: Sequence[TrackedFace]) -> Steps[Sequence[TrackedFace]]:
+        """The faces as effects want them; the frame's pixels are still the target's."""
+        if self._refiner is None or not faces:
+            return faces
+        yield "landmarker"
+        return self._refiner.refine(frame, faces)
 
     def plan(self, frame: Frame, faces: Sequence[TrackedFace]) -> list[FaceEdit]:
         """The faces that have a role, in the order they are edited."""

@@ -126,7 +126,7 @@ def run_segments(
     """
     chunking = wiring.chunking
     with _SegmentEncoder(wiring) as encoder:
-        stages = [Stage("follow", _each(_follow)), *_networked(wiring)]
+        stages = _networked(wiring)
         if wiring.mark is not None:
             stages.append(Stage("mark", _each(_Marking(wiring.mark))))
         stages.append(Stage("encode", _each(encoder.take)))
@@ -170,9 +170,9 @@ def _tasks(unfinished: Sequence[Span], wiring: Wiring) -> Iterator[Task]:
 
 
 def _networked(wiring: Wiring) -> list[Stage[list[Task]]]:
-    """The stages that use the field's networks, and the one between them."""
+    """The stages that use the field's networks, and those between them."""
     editing = _Editing(wiring.samples, wiring.chunking)
-    stages = [Stage("edit", editing), Stage("measure", _each(_Measuring(wiring)))]
+    stages = [Stage("follow", _each(_follow)), Stage("edit", editing), Stage("measure", _each(_Measuring(wiring)))]
     if wiring.enlarge is not None:
         stages.append(Stage("enlarge", _each(_Enlarging(wiring.enlarge))))
     return stages if wiring.chunking is None else [Stage("edit", _one_by_one(stages))]
@@ -216,6 +216,7 @@ class _Editing:
         frame = task.frame
         for shot in task.shots:
             scene = shot.part.scene
+            shot.faces = yield from scene.refine(frame, shot.faces)
             shot.edits = scene.plan(frame, shot.faces)
             if shot.rehearsal:
                 yield from scene.rehearse(frame, shot.edits, shot.faces)

@@ -67,7 +67,7 @@ class Sharing:
     def _roles(self) -> list[Role]:
         """Whose networks a frame uses, in the order of use."""
         seen: dict[str, Role] = {"occlusion": "occluder", "region": "parser"}
-        roles: list[Role] = []
+        roles: list[Role] = ["detector", "landmarker"]
         for effect in self.effects:
             if effect == "swap":
                 if self.recipe.swapper_weight != PLAIN_STRENGTH:

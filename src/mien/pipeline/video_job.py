@@ -132,11 +132,11 @@ def _cast(job: Job, source: VideoSource, checkpoint: Checkpoint, watch: Watch) -
     """Who is in the target and who of them is replaced. A run that resumes goes by what the first one saw."""
     path, vault = checkpoint.survey_path, job.guard.vault
     if not path.exists():
-        samples = survey_frames(watch.through(_frames(job, source, LOOKS)), job.workshop.analyser)
+        samples = survey_frames(watch.through(_frames(job, source, LOOKS)), job.analyser)
         try:
             job.cast(tell_apart(samples))
         except NoFaceError:
-            samples = survey_frames(_frames(job, source, THOROUGH_LOOKS), job.workshop.analyser)
+            samples = survey_frames(_frames(job, source, THOROUGH_LOOKS), job.analyser)
         save_samples(samples, path, vault)
     people = tell_apart(load_samples(path, vault))
     return people, job.cast_or_leave(people)
@@ -236,7 +236,7 @@ class VideoJob:
         return int(np.searchsorted(kept, float(end)))
 
     def _scene(self) -> Scene:
-        return Scene(Tracker(self.job.workshop.analyser, self.people), self.job.make_effects(), self.role_of)
+        return self.job.make_scene(Tracker(self.job.analyser, self.people), self.role_of)
 
     def _writer(self, span: Span) -> AbstractContextManager[Any]:
         return SegmentWriter(self.checkpoint.packets_path(span), self.source, self.encoding)

@@ -19,7 +19,7 @@ from mien.media.stills.still import CREDENTIALS_DROPPED
 from mien.pipeline.casting import RoleOf
 from mien.pipeline.job import Job
 from mien.pipeline.samples import SamplePlan, spread
-from mien.pipeline.scene import Follower, Scene
+from mien.pipeline.scene import Follower
 from mien.pipeline.segmented import Span, Wiring, Writer, run_segments
 from mien.pipeline.stills import StillFollower
 from mien.pipeline.survey import LOOKS, survey_frames
@@ -48,7 +48,7 @@ def run_picture(job: Job) -> None:
         job.guard.target_frames([picture])
         job.build_roles()
     with job.stage("find", "finding faces"):
-        samples = survey_frames([picture], job.workshop.analyser)
+        samples = survey_frames([picture], job.analyser)
         people = tell_apart(samples)
     follower = StillFollower(samples, people)
     writer, size = _PictureWriter(picture, job), (picture.width, picture.height)
@@ -75,8 +75,8 @@ def run_animation(job: Job) -> None:
             job.build_roles()
         with job.stage("survey", "looking who is there"):
             job.guard.target_frames(_spread_frames(source, max(math.ceil(info.duration_s), LOOKS)))
-            people = tell_apart(survey_frames(_spread_frames(source, LOOKS), job.workshop.analyser))
-        tracker = Tracker(job.workshop.analyser, people)
+            people = tell_apart(survey_frames(_spread_frames(source, LOOKS), job.analyser))
+        tracker = Tracker(job.analyser, people)
         rate = info.frame_count / info.duration_s if info.duration_s else 10.0
         writer = AnimationWriter(job.recipe.output, source, job.marking.inscription(info.width, info.height))
         role_of, size = job.cast_or_leave(people), (info.width, info.height)
@@ -141,7 +141,7 @@ def _run(
 
     wiring = Wiring(
         frames=lambda _first, _end: frames(),
-        scene=lambda: Scene(follower, job.make_effects(), role_of),
+        scene=lambda: job.make_scene(follower, role_of),
         monitor=job.make_monitor,
         samples=SamplePlan.spread(total, frames_per_second),
         writer=lambda _span: writer,

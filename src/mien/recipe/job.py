@@ -61,6 +61,12 @@ class Recipe:
     """How much of the source's identity a network is given: 0.5 plainly; less adds the target's, more takes it off."""
     pixel_boost: int | None = None
     """Side of the crop that is swapped in pixels, a multiple of the network's own; None = that."""
+    detector: str | None = None
+    """Network that finds the target's faces; None = those that come with mien."""
+    landmarker: str | None = None
+    """Network by whose points faces are aligned for networks; None = the mesh that comes with mien."""
+    recogniser: str = "arcface_w600k_r50"
+    """Network that tells a swapper who the source is: that with which the field's swappers were trained."""
     restorer: str | None = None
     """Who gives faces more detail: the id of a network, or the path of an ONNX file. Adds the effect `restore`."""
     restorer_family: str | None = None

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from mien.edit.neural.crops import Placement
 from mien.edit.neural.masking import Masker
+from mien.edit.neural.points import five_of, sixty_eight_of
 from mien.edit.raster import Floats
 from mien.edit.steps import Steps, at_once
 from mien.faces.face import TrackedFace
 from mien.geometry import Rect
-from mien.models.families.landmark_sets import five_of_mesh, sixty_eight_of_mesh
 from mien.models.families.live_portrait import LivePortrait
 
 
@@ -71,9 +71,9 @@ class NeuralExpression:
         look = self._portrait.look(before[None])
         yield "expression_generator"
         after = self._portrait.draw(look, motions)[0]
-        mask = yield from self._masker.mask(before, after, place.move(sixty_eight_of_mesh(face.face.landmarks)))
+        mask = yield from self._masker.mask(before, after, place.move(sixty_eight_of(face)))
         return place.lay_back(patch, rect, before, after, mask * np.float32(face.fade))
 
     def _place(self, face: TrackedFace) -> Placement:
-        points: Floats = five_of_mesh(face.face.landmarks)
+        points: Floats = five_of(face)
         return Placement.of(points, self._portrait.template, self._portrait.size)

@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from mien.edit.neural.crops import Placement
 from mien.edit.neural.masking import Masker
+from mien.edit.neural.points import five_of, sixty_eight_of
 from mien.edit.raster import Floats
 from mien.edit.steps import Steps, at_once
 from mien.faces.face import TrackedFace
 from mien.geometry import Rect
 from mien.models.families.codeformer import CodeFormer
-from mien.models.families.landmark_sets import five_of_mesh, sixty_eight_of_mesh
 from mien.models.families.restoring import Restorer
 
 
@@ -40,7 +40,7 @@ class NeuralRestore:
 
     def rect(self, face: TrackedFace, width: int, height: int) -> Rect:
         """The part of a frame of `width` x `height` pixels that the edit may change."""
-        return self._place(five_of_mesh(face.face.landmarks)).rect(width, height)
+        return self._place(five_of(face)).rect(width, height)
 
     def edit(
         self, patch: NDArray[np.float32], rect: Rect, face: TrackedFace, others: Sequence[TrackedFace] = ()
@@ -65,11 +65,11 @@ class NeuralRestore:
         del others, target
         if face.fade <= 0:
             return patch.copy()
-        place = self._place(five_of_mesh(face.face.landmarks))
+        place = self._place(five_of(face))
         before = place.cut(patch, rect)
         yield "restorer"
         after = self._restored(before)
-        mask = yield from self._masker.mask(before, after, place.move(sixty_eight_of_mesh(face.face.landmarks)))
+        mask = yield from self._masker.mask(before, after, place.move(sixty_eight_of(face)))
         return place.add_change(patch, rect, before, after, mask * self._blend * np.float32(face.fade))
 
     def _place(self, points: Floats) -> Placement:

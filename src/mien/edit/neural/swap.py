@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 
 from mien.edit.neural.crops import Placement
 from mien.edit.neural.masking import Masker
+from mien.edit.neural.points import five_of, sixty_eight_of
 from mien.edit.neural.replacing import Replacer
 from mien.edit.raster import Floats
 from mien.edit.steps import Steps, at_once
 from mien.faces.face import TrackedFace
 from mien.geometry import Rect, bounding
 from mien.models.families.arcface import ArcFace
-from mien.models.families.landmark_sets import five_of_mesh, sixty_eight_of_mesh
 
 
 class NeuralSwap:
@@ -42,7 +42,7 @@ class NeuralSwap:
 
     def rect(self, face: TrackedFace, width: int, height: int) -> Rect:
         """The part of a frame of `width` x `height` pixels that the edit may change or looks at."""
-        points = five_of_mesh(face.face.landmarks)
+        points = five_of(face)
         rects = [self._place(points).rect(width, height)]
         if self._recogniser is not None:
             rects.append(_view(self._recogniser, points).rect(width, height))
@@ -71,13 +71,13 @@ class NeuralSwap:
         del others, target
         if face.fade <= 0:
             return patch.copy()
-        points = five_of_mesh(face.face.landmarks)
+        points = five_of(face)
         place = self._place(points)
         before = place.cut(patch, rect)
         replaced = yield from self._target(patch, rect, points)
         yield "swapper"
         after, seen = self._replacer.replace(before, replaced)
-        mask = yield from self._masker.mask(before, after, place.move(sixty_eight_of_mesh(face.face.landmarks)))
+        mask = yield from self._masker.mask(before, after, place.move(sixty_eight_of(face)))
         if seen is not None:
             mask = np.minimum(mask, seen)
         return place.lay_back(patch, rect, before, after, mask * np.float32(face.fade))

@@ -58,6 +58,11 @@ class Detector(Family):
         super().__init__(session)
         self._side = side or self.side
 
+    @property
+    def view(self) -> int:
+        """Width and height of the view, pixels."""
+        return self._side
+
     @classmethod
     def open(cls, session: Session, network: Network) -> Self:
         """The adapter of a file: its view is the file's where that is fixed."""
