@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import mien
 from mien.errors import PolicyError, UnwritableError, VaultError
 from mien.faces.analyser import MODELS
+from mien.media.description import read_description
 from mien.media.inscription import NOTHING, Inscription
 from mien.media.probe import probe
 from mien.models.catalogue import CatalogueEntry, find_model
@@ -22,6 +23,7 @@ from mien.recipe import Recipe
 from mien.report import Marks, Report
 from mien.trust import xmp
 from mien.trust.aigc import KEY, Aigc
+from mien.trust.aigc_reading import find_object
 from mien.trust.carriers import Carrier, carrier_of, carrier_of_content
 from mien.trust.claim import SYNTHETIC, TRAINED, Claim, UsedModel
 from mien.trust.label import TEXTS
@@ -53,6 +55,8 @@ class Marking:
     """What the output can carry."""
     _signer: Signer | None = field(init=False, default=None)
     _stamp: Stamp | None = field(init=False, default=None)
+    _target_aigc: str | None = field(init=False, default=None)
+    """The target's own AI-content object."""
 
     def __post_init__(self) -> None:
         """Look before any work whether the marks can be made.
@@ -134,6 +138,7 @@ class Marking:
                 raise PolicyError(f"{recipe.output} is refused: {UNFIT}, which {self.policy.path} asks for")
             else:
                 self.report.warn(f"{UNFIT}: the result goes without")
+        self._target_aigc = find_object(read_description(Path(recipe.target)))[1]
         text = Aigc.made_by(recipe.producer, marks.produce_id).to_json()
         return Inscription(
             xmp=(lambda packet: self._extended(packet, text)) if self.carrier.place == "XMP" else None,
@@ -188,6 +193,7 @@ class Marking:
             produce_id=self.report.marks.produce_id or "",
             models=[*_used(find_model(name) for name in MODELS), *_used(one.entry for one in self.networks.values())],
             consents=named_consents(self.recipe.consent),
+            target_aigc=self._target_aigc,
             watermark=self.report.marks.watermark,
         )
 

@@ -45,6 +45,8 @@ class Claim:
     produce_id: str
     models: Sequence[UsedModel] = ()
     consents: Sequence[str] = ()
+    target_aigc: str | None = None
+    """What the target's AI-content object said, which the result's own replaces."""
     watermark: str | None = None
     """What the invisible watermark says, in hexadecimal; None = there is none."""
 
@@ -54,6 +56,8 @@ def definition(claim: Claim) -> dict[str, Any]:
     edit: dict[str, Any] = {"produceId": claim.produce_id, "models": [asdict(model) for model in claim.models]}
     if claim.consents:
         edit["consents"] = list(claim.consents)
+    if claim.target_aigc is not None:
+        edit["targetAigc"] = claim.target_aigc
     assertions: list[dict[str, Any]] = [{"label": EDIT_ASSERTION, "data": edit}]
     if claim.watermark is not None:
         block = {"scope": {}, "value": claim.watermark}

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from mien.errors import VaultError
-from mien.media.description import USER_COMMENT, Description, read_description
+from mien.media.description import Description, read_description
 from mien.media.probe import probe
-from mien.trust import aigc, xmp
+from mien.trust import aigc
 from mien.trust.aigc import LABELS, Aigc
+from mien.trust.aigc_reading import find_object
 from mien.trust.carriers import Carrier, carrier_of_content
 from mien.trust.certificates import own_anchor
 from mien.trust.claim import SYNTHETIC, TRAINED
@@ -82,7 +83,7 @@ def verify(path: Path, folder: Path, anchors: Sequence[bytes] = ()) -> tuple[Fin
 
 def judge_metadata(description: Description, carrier: Carrier, credentials: Credentials | None) -> Finding:
     """What the AI-content object says, and whether it is the one that was signed."""
-    place, text = _find_object(description)
+    place, text = find_object(description)
     if text is None:
         if carrier.place is None:
             return Finding("AI-content metadata", "impossible", (f"{carrier.name} has no place for it",))
@@ -146,21 +147,6 @@ def judge_watermark(
     return Finding("watermark", "ok" if agrees else "broken", tuple(said), {**facts, "id": name})
 
 
-def _find_object(description: Description) -> tuple[str, str | None]:
-    """Where the AIGC object is, and what it says."""
-    if description.xmp is not None:
-        try:
-            if (text := xmp.read_aigc(description.xmp)) is not None:
-                return "XMP", text
-        except ValueError:
-            pass  # XMP that cannot be read holds nothing; another place may.
-    for name, text in description.tags.items():
-        if name.upper() == aigc.KEY:
-            return "the metadata", text
-    comment = description.tags.get(USER_COMMENT, "")
-    return "EXIF", comment if aigc.KEY in comment else None
-
-
 def _told(found: Aigc, place: str) -> str:
     told = f"{LABELS[found.label]}, says {place}; producer {found.producer}, number {found.produce_id}"
     if (found.propagator, found.propagate_id) != (found.producer, found.produce_id):
@@ -183,6 +169,8 @@ def _explained(credentials: Credentials) -> Iterator[str]:
         yield f"{made}, by {credentials.software} on {action.get('when', 'an unknown day')}"
     if models := credentials.edit.get("models"):
         yield "networks: " + ", ".join(f"{model.get('id')} ({model.get('licence')})" for model in models)
+    if target := credentials.edit.get("targetAigc"):
+        yield f"of its target, this was said: {target}"
     if consents := credentials.edit.get("consents"):
         yield f"permitted by consent {', '.join(consents)}"
     for ingredient in credentials.ingredients:
