@@ -154,6 +154,15 @@ class TestOfTheTarget:
         assert store["validation_state"] == "Valid"
         assert not report.warnings
 
+    @pytest.mark.parametrize("suffix", ["png", "mp4"])
+    def test_its_own_object_is_kept_in_the_credentials(
+        self, runner: Runner, made: dict[str, Made], tmp_path: Path, suffix: str
+    ) -> None:
+        output = tmp_path / f"out.{suffix}"
+        runner.run(jobs.job(made[suffix].path, output, marks="metadata", producer="Second"))
+        before = parse(assertion(active(manifest_store(output)), EDIT_ASSERTION)["targetAigc"])
+        assert (before.producer, before.produce_id) == ("Test Studio", made[suffix].report.marks.produce_id)
+
     def test_without_marks_they_are_left_out_and_that_is_said(
         self, runner: Runner, made: dict[str, Made], tmp_path: Path
     ) -> None:

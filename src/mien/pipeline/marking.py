@@ -138,7 +138,8 @@ class Marking:
                 raise PolicyError(f"{recipe.output} is refused: {UNFIT}, which {self.policy.path} asks for")
             else:
                 self.report.warn(f"{UNFIT}: the result goes without")
-        self._target_aigc = find_object(read_description(Path(recipe.target)))[1]
+        if self.carrier.place != "XMP" and self.carrier.signed:  # A video; a picture's XMP comes with the picture.
+            self._target_aigc = find_object(read_description(Path(recipe.target)))[1]
         text = Aigc.made_by(recipe.producer, marks.produce_id).to_json()
         return Inscription(
             xmp=(lambda packet: self._extended(packet, text)) if self.carrier.place == "XMP" else None,
@@ -148,6 +149,7 @@ class Marking:
 
     def _extended(self, packet: bytes | None, text: str) -> bytes:
         try:
+            self._target_aigc = xmp.read_aigc(packet) if packet else None
             return xmp.with_aigc(packet, text)
         except ValueError as error:
             self.report.warn(f"the target's XMP cannot be read ({error}): it is left out")
