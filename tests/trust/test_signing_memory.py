@@ -23,7 +23,8 @@ def peak_mib() -> float:
 
 def uncompressed(path: Path, frames: int) -> Path:
     """A MOV of 0.9 MB a frame."""
-    ffmpeg("-f", "lavfi", "-i", "testsrc2=s=640x720", "-frames:v", str(frames), "-c:v", "rawvideo", "-pix_fmt", "uyvy422", path)
+    coded = ["-c:v", "rawvideo", "-pix_fmt", "uyvy422"]
+    ffmpeg("-f", "lavfi", "-i", "testsrc2=s=640x720", "-frames:v", str(frames), *coded, path)
     return path
 
 
