@@ -188,3 +188,20 @@ def test_a_queue_that_is_restarted_is_waited_for(tmp_path: Path, inspector: Insp
         asset = caller.upload(STREET)["id"]
         queue.restart()
         assert caller.http.get(f"/v1/assets/{asset}").json()["id"] == asset
+
+
+def test_the_policy_of_the_installation_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "mien.policy.toml").write_text('consent = "required"\nmarks = "all"\n')
+    monkeypatch.setenv("MIEN_POLICY", str(tmp_path / "mien.policy.toml"))
+    with (
+        Inspector() as strict,
+        EmbeddedValkey(tmp_path / "q") as queue,
+        served(tmp_path, queue.url, strict) as api,
+    ):
+        caller = api.caller()
+        for more, word in (({}, "consent"), ({"marks": "none"}, "marks")):
+            recipe = {**caller.picture_recipe()["recipe"], **more}
+            response = caller.http.post("/v1/jobs", json={"recipe": recipe})
+            assert (response.status_code, response.json()["type"]) == (403, f"{TYPE_PREFIX}policy_refused")
+            assert word in response.json()["detail"]
+            assert str(tmp_path) not in response.text

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from mien.edit.fitness import trouble
-from mien.errors import UnreadableError
+from mien.errors import PolicyError, UnreadableError
 from mien.faces.analyser import FaceAnalyser
 from mien.media.animation import AnimationSource
 from mien.media.pictures import read_rgb
 from mien.media.probe import Probe, probe
 from mien.media.video import VideoSource
-from mien.pipeline.api import plan
+from mien.pipeline.api import find_policy, plan
 from mien.recipe import Recipe
 
 
@@ -61,7 +61,12 @@ class Looker:
         Raises:
             MienError: it cannot be done as the recipe says.
         """
-        return asdict(plan(Recipe.from_mapping(recipe)))
+        policy = find_policy(None)
+        try:
+            return asdict(plan(Recipe.from_mapping(recipe), policy=policy))
+        except PolicyError as error:
+            # Where the service keeps its policy is nobody's business.
+            raise PolicyError(str(error).replace(str(policy.path), "the service's policy")) from error
 
 
 def _length(name: str, found: Probe) -> dict[str, Any]:
