@@ -281,6 +281,19 @@ def test_outputs_that_are_not_a_row_an_item_are_refused():
         batcher.run("a", items(1, 2))
 
 
+def test_outputs_of_one_item_need_no_axis_for_the_batch():
+    class Rows(Doubler):
+        def run(self, inputs):
+            return {"y": np.repeat(inputs["x"], 3, axis=0), "z": inputs["x"].sum(axis=0)}
+
+    with Batcher(Rows(), buckets=(1,)) as batcher:
+        waiting = [batcher.submit("a", items(number)) for number in (1, 2, 3)]
+        for number, future in enumerate(waiting, 1):
+            outputs = future.result(60)
+            assert outputs["y"].shape == (3, *items(number)["x"].shape[1:])
+            np.testing.assert_array_equal(outputs["z"], items(number)["x"][0])
+
+
 @pytest.mark.parametrize("runners", [1, 3])
 def test_many_threads_and_jobs_get_their_own_answers(runners: int):
     network = Doubler()

@@ -245,6 +245,9 @@ class Batcher:
             for part in parts:
                 self._fail(part.request, error)
             return
+        if len(parts) == 1:
+            self._finish(parts[0], outputs)
+            return
         first = 0
         for part in parts:
             self._finish(part, rows(outputs, first, part.items))
@@ -256,7 +259,8 @@ class Batcher:
         outputs = self._session.run(inputs)
         seconds = time.perf_counter() - started
         for name, value in outputs.items():
-            if value.shape[:1] != (items,):
+            # What is one item's alone needs no axis for the batch.
+            if items > 1 and value.shape[:1] != (items,):
                 model = self._session.ran.model
                 raise EngineError(f"{model} cannot be batched: {items} items gave an output {name} {value.shape}")
         with self._changed:
@@ -272,6 +276,7 @@ class Batcher:
     def _finish(self, part: Part, outputs: Outputs) -> None:
         with self._changed:
             part.request.parts[part.first] = outputs
+            part.request.finished += part.items
             complete = part.request.complete
         if complete:
             part.request.future.set_result(part.request.whole())

@@ -33,6 +33,8 @@ class Request:
     taken: int = 0
     """Items that are in a batch by now."""
     failed: bool = False
+    finished: int = 0
+    """Items whose outputs are there."""
     parts: dict[int, Outputs] = field(default_factory=dict[int, Outputs])
     """Finished outputs by their first item."""
 
@@ -43,7 +45,7 @@ class Request:
     @property
     def complete(self) -> bool:
         """Whether all parts are there."""
-        return sum(len(next(iter(part.values()))) for part in self.parts.values()) == self.items
+        return self.finished == self.items
 
     def whole(self) -> Outputs:
         """All outputs in the order of the items."""
