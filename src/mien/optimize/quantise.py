@@ -10,7 +10,7 @@ from typing import Literal
 from mien.engine.choose import Choice
 from mien.errors import EngineError, UsageError
 from mien.models.store import Located
-from mien.optimize.gate import shortfalls
+from mien.optimize.gate import LEAST_SPEED, shortfalls
 from mien.optimize.graph import edges, layers, lean
 from mien.optimize.intervals import Interval, of_paired_ratio
 from mien.optimize.making import Damage, Made, OnStep, Subject, as_file, check_output, finish, prepare
@@ -48,8 +48,8 @@ def quantise(
 ) -> Made:
     """An INT8 form of a network.
 
-    Where even the whole network in INT8 is slower than the parent nothing is searched: the card says that INT8 does not
-    pay.
+    Where even the whole network in INT8 is no faster than the parent nothing is searched: the card says what that costs
+    and that it does not pay.
 
     Args:
         located: The network.
@@ -58,7 +58,7 @@ def quantise(
         samples: Faces to take.
         method: How ranges of activations are taken.
         device: Where it is measured.
-        even_if_slower: Search all the same, for a file that is to run elsewhere.
+        even_if_slower: Search even where nothing is gained, for a file that is to run elsewhere.
         overwrite: Replace an artefact that is there.
         on_step: Hears of the progress.
 
@@ -84,7 +84,7 @@ def quantise(
     forms = _forms(subject, ranges, named, outer)
     on_step(f"INT8 is at most {forms[0].speed.value:.2f} times as fast here")
     kept, form = outer, forms[0]
-    searched = even_if_slower or form.speed.high >= 1
+    searched = even_if_slower or form.speed.value >= LEAST_SPEED
     if searched:
         kept, form = _search(subject, ranges, named, outer, forms, on_step)
     on_step(f"{len(kept)} of {len(named)} layers stay in float32")

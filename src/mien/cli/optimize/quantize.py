@@ -10,7 +10,7 @@ USAGE = "mien optimize quantize [options] MODEL --calibration PLACE [PLACE ...] 
 DESCRIPTION = """\
 Make a network whose layers compute in bytes. Ranges are taken on your faces, prepared as the network sees them; the
 first and the last layers, and every layer that a search finds harmful, stay in float32 until the bar is met. Where
-INT8 is slower than float32 on this device, that is said and nothing is searched. Exit code 1 if the artefact did not
+INT8 is no faster than float32 on this device, that is said and nothing is searched. Exit code 1 if the artefact did not
 pass."""
 EXAMPLES = """\
   mien optimize quantize dlib_face_recognition --calibration portraits/ -o identity_int8.onnx
@@ -21,7 +21,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     add_common(parser, samples=128)
     parser.add_argument(
-        "--even-if-slower", action="store_true", help="search even where INT8 is slower here: the file is for elsewhere"
+        "--even-if-slower",
+        action="store_true",
+        help="search even where INT8 is no faster here: the file is for elsewhere",
     )
     parser.add_argument(
         "--method",
