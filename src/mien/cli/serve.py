@@ -70,9 +70,11 @@ def run(options: argparse.Namespace) -> int:
     from mien.service.api.server import ApiServer
     from mien.service.inspection.process import Inspector
     from mien.service.logs import log_as_json
+    from mien.service.spans import check_traces
     from mien.service.state import State
 
     log_as_json()
+    check_traces()
     options.data.mkdir(parents=True, exist_ok=True, mode=0o700)
     storage = options.storage or str(options.data / "storage")
     with wait_for_signal() as wait, ExitStack() as stack:

@@ -43,10 +43,12 @@ def run(options: argparse.Namespace) -> int:
     need_service()
     from mien.cli.service_parts import check_positive, open_storage, wait_for_signal
     from mien.service.logs import log_as_json
+    from mien.service.spans import check_traces
     from mien.service.state import State
     from mien.service.worker import Worker, WorkerSettings
 
     log_as_json()
+    check_traces()
     tiers = tuple(dict.fromkeys(cast("list[TierName]", options.tier or ["batch"])))
     check_positive(options, "slots", "lease")
     scratch = Path(options.scratch) if options.scratch else Path(tempfile.gettempdir()) / "mien-workers"

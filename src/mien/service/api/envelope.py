@@ -13,6 +13,7 @@ from mien.service.api.metrics import Metrics
 from mien.service.api.tracing import choose_trace
 from mien.service.logs import TRACE
 from mien.service.problems import KINDS, Problem
+from mien.service.spans import span
 
 _LOG = logging.getLogger("mien.api")
 
@@ -69,7 +70,10 @@ class _Exchange:
         try:
             if self._is_too_large():
                 raise TooLarge
-            await self._app(self._scope, self._bounded_receive, self._marked_send)
+            with span("request", self._trace, method=self._scope["method"]) as describe:
+                await self._app(self._scope, self._bounded_receive, self._marked_send)
+                describe("route", self._route())
+                describe("status", self._status)
         except TooLarge:
             await self._answer(Problem(KINDS["too_large"], f"a request may have {_BODY_BYTES} bytes"))
         except ClientDisconnect:
