@@ -32,6 +32,11 @@ class ColourSpace(Protocol):
         """Colour channels of the stored pixels, without alpha."""
         ...
 
+    @property
+    def plain(self) -> bool:
+        """Whether stored and working values differ by a factor only."""
+        ...
+
     def to_working(self, stored: Pixels) -> NDArray[np.float32]:
         """Working RGB (height, width, 3) of stored colour (height, width, channels), within 0..1."""
         ...
@@ -119,6 +124,21 @@ class ArrayFrame:
         Alpha is left as it is.
         """
         whole = faint.enlarged(pattern, self.width, self.height)
+        if self.space.plain and self.pixels.dtype == np.uint8:
+            return self._brighten_plain(whole)
+        return self._brighten_by_colour(whole)
+
+    def _brighten_plain(self, whole: faint.Pattern) -> float:
+        channels, colours = self.pixels.shape[2], self.space.channels
+        left_alone = np.full_like(whole, faint.NOTHING)
+        each = cv2.merge([whole] * colours + [left_alone] * (channels - colours))
+        samples = np.ascontiguousarray(self._upright).reshape(self.height, -1)
+        squares = faint.add(samples, np.asarray(each, np.uint8).reshape(samples.shape), 8)
+        if not np.shares_memory(samples, self.pixels):
+            self._upright[...] = samples.reshape(self._upright.shape)
+        return squares * channels / colours
+
+    def _brighten_by_colour(self, whole: faint.Pattern) -> float:
         rows, squares = max(_BLOCK_PIXELS // self.width, 1), 0.0
         for top in range(0, self.height, rows):
             block = Rect(0, top, self.width, min(rows, self.height - top))

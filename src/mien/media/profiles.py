@@ -76,6 +76,7 @@ class PlainRgb:
     """sRGB."""
 
     channels = 3
+    plain = True
 
     def __init__(self, maximum: int) -> None:
         self._maximum = float(maximum)
@@ -93,6 +94,7 @@ class PlainGrey:
     """Grey with sRGB's curve."""
 
     channels = 1
+    plain = True
 
     def __init__(self, maximum: int) -> None:
         self._maximum = float(maximum)
@@ -111,6 +113,7 @@ class PlainCmyk:
     """Inks without a profile: R = (1 - C)(1 - K), and so on. Black is lowered only where the new colour needs it."""
 
     channels = 4
+    plain = False
 
     def __init__(self, maximum: int) -> None:
         self._maximum = float(maximum)
@@ -135,6 +138,8 @@ class CurveSpace:
 
     Colours beyond sRGB's gamut are shown clipped, but an edit is added to the unclipped colour.
     """
+
+    plain = False
 
     def __init__(self, curves: NDArray[np.float64], to_srgb: NDArray[np.float64], *, maximum: int) -> None:
         """`curves` (channels, maximum + 1) linear light of each code value, rising; `to_srgb` (3, channels)."""
@@ -170,6 +175,8 @@ class CurveSpace:
 
 class TableSpace:
     """A profile made of look-up tables, through LittleCMS: relative colorimetric with black point compensation."""
+
+    plain = False
 
     def __init__(self, model: ColourModel, maximum: int, profile: bytes) -> None:
         self.channels = {"grey": 1, "rgb": 3, "cmyk": 4}[model]
