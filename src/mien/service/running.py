@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
+from mien.engine.memory import trim_heap
 from mien.errors import (
     FaceError,
     Interrupted,
@@ -31,6 +32,7 @@ from mien.service.logs import JOB, TRACE
 from mien.service.materials import Materials
 from mien.service.records import Failure, Job, Result
 from mien.service.rollout import Rollouts
+from mien.service.spans import span
 from mien.service.state import START, Grant, How, State
 from mien.service.tasks import Finished, Made, Split, Tools, run_task
 from mien.service.thumbnails import flagged_frames
@@ -87,12 +89,16 @@ class Running:
                 if job is None:
                     return
                 TRACE.set(job.trace or None)
-                counted = self._try(self._with_models(job, grant), held)
+                with span("task", job.trace, job=job.id, task=grant.task, attempt=grant.attempt) as describe:
+                    counted = self._try(self._with_models(job, grant), held)
+                    describe("counted", counted)
                 if not counted:
                     clear_folder(self._space.storage, grant.folder)
                 _LOG.info("try %s", "counts" if counted else "does not count", extra=_about(grant))
         except MienError as error:
             _LOG.error("%s", error, extra=_about(grant))
+        finally:
+            trim_heap()  # Threads of many jobs leave holes in the heap that the system would not get back.
 
     def _try(self, job: Job, held: Held) -> bool:
         """Whether the try counted, and what it left in storage is of use."""
