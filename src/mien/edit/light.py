@@ -74,16 +74,18 @@ def _tone(overall: Floats) -> Floats:
 
 def _robust_mean(difference: Floats, trust: Floats) -> Floats:
     """(3,) weighted mean, taken again without what is far from it."""
-    near = trust
+    counted = np.flatnonzero(trust > 0)
+    values, weight = difference.reshape(-1, 3).take(counted, axis=0), trust.reshape(-1).take(counted)
+    near = weight
     mean = np.zeros(3, np.float32)
     for _ in range(3):
-        mean = np.array(cv2.mean(weigh(difference, near))[:3], np.float32) / max(float(near.mean()), 1e-6)
-        near = trust * _near(difference, mean)
+        mean = (near @ values / max(float(near.sum()), 1e-3)).astype(np.float32)
+        near = weight * _near(values, mean)
     return mean
 
 
 def _near(difference: Floats, mean: Floats) -> Floats:
-    """(rows, columns) 1 where every channel is near the mean."""
+    """1 where every channel of a difference (..., 3) is near the mean."""
     farthest = np.abs(difference[..., 0] - mean[0])
     for channel in (1, 2):
         farthest = np.maximum(farthest, np.abs(difference[..., channel] - mean[channel]))

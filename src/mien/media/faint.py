@@ -12,6 +12,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from mien.native.pattern import add_pattern
+
 NOTHING = 128
 STEPS_PER_CODE = 16
 
@@ -24,15 +26,13 @@ def enlarged(pattern: Pattern, width: int, height: int) -> Pattern:
 
 
 def add(samples: NDArray[Any], pattern: Pattern, bits: int) -> float:
-    """Add a pattern of the same size to a plane (height, width) in place, rounded to nearest, kept within `bits`.
+    """Add a pattern, enlarged, to a plane (height, width) in place, rounded to nearest, kept within `bits`.
 
     Returns the mean square of the change in 8-bit codes.
     """
+    plane = samples if samples.strides[1] == samples.itemsize else np.ascontiguousarray(samples)
     share = 2.0 ** (bits - 8) / STEPS_PER_CODE
-    depth = cv2.CV_8U if bits == 8 else cv2.CV_16U
-    total = cv2.addWeighted(samples, 1, pattern, share, -NOTHING * share, dtype=depth)
-    if bits not in (8, 16):
-        total = np.minimum(total, 2**bits - 1)
-    squares = cv2.norm(samples, total, cv2.NORM_L2SQR) / samples.size
-    samples[...] = total
-    return squares / 4 ** (bits - 8)
+    squares = add_pattern(plane, pattern, nothing=NOTHING, share=share, most=2**bits - 1)
+    if plane is not samples:
+        samples[...] = plane
+    return squares / samples.size / 4 ** (bits - 8)

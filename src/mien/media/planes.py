@@ -230,8 +230,7 @@ class PlaneFrame:
         """Add a faint pattern to the brightness, and return its mean square in 8-bit codes; see `mien.media.faint`."""
         self._make_writable()
         coarse = np.ascontiguousarray(self.orientation.stored(pattern))
-        whole = faint.enlarged(coarse, self.picture.width, self.picture.height)
-        squares = [faint.add(plane, whole, self.layout.bits) for plane in self._bright_planes()]
+        squares = [faint.add(plane, coarse, self.layout.bits) for plane in self._bright_planes()]
         return sum(squares) / len(squares)
 
     def _bright_planes(self) -> list[Plane]:
