@@ -131,12 +131,12 @@ class ArrayFrame:
     def _brighten_plain(self, whole: faint.Pattern) -> float:
         channels, colours = self.pixels.shape[2], self.space.channels
         left_alone = np.full_like(whole, faint.NOTHING)
-        each = cv2.merge([whole] * colours + [left_alone] * (channels - colours))
+        steps = cv2.merge([whole] * colours + [left_alone] * (channels - colours))
         samples = np.ascontiguousarray(self._upright).reshape(self.height, -1)
-        squares = faint.add(samples, np.asarray(each, np.uint8).reshape(samples.shape), 8)
-        if not np.shares_memory(samples, self.pixels):
-            self._upright[...] = samples.reshape(self._upright.shape)
-        return squares * channels / colours
+        share = 1 / faint.STEPS_PER_CODE
+        total = cv2.addWeighted(samples, 1, steps.reshape(samples.shape), share, -faint.NOTHING * share)
+        self._upright[...] = total.reshape(self._upright.shape)
+        return cv2.norm(samples, total, cv2.NORM_L2SQR) / (whole.size * colours)
 
     def _brighten_by_colour(self, whole: faint.Pattern) -> float:
         rows, squares = max(_BLOCK_PIXELS // self.width, 1), 0.0
