@@ -135,8 +135,9 @@ class ArrayFrame:
         samples = np.ascontiguousarray(self._upright).reshape(self.height, -1)
         share = 1 / faint.STEPS_PER_CODE
         total = cv2.addWeighted(samples, 1, steps.reshape(samples.shape), share, -faint.NOTHING * share)
+        squares = cv2.norm(samples, total, cv2.NORM_L2SQR)
         self._upright[...] = total.reshape(self._upright.shape)
-        return cv2.norm(samples, total, cv2.NORM_L2SQR) / (whole.size * colours)
+        return squares / (whole.size * colours)
 
     def _brighten_by_colour(self, whole: faint.Pattern) -> float:
         rows, squares = max(_BLOCK_PIXELS // self.width, 1), 0.0
