@@ -18,6 +18,7 @@ from mien.pipeline.job import Job
 from mien.pipeline.meter import Meter
 from mien.pipeline.output import check_free, check_output
 from mien.pipeline.progress import ProgressCallback
+from mien.pipeline.rates import remember
 from mien.pipeline.video_job import run_video
 from mien.pipeline.whole_job import run_animation, run_picture
 from mien.pipeline.workshop import Workshop
@@ -87,6 +88,8 @@ def _run(
     except KeyboardInterrupt as error:
         raise Interrupted("stopped by Ctrl-C") from error
     meter.fill(report, [*workshop.sessions, *networks.sessions], job.frames_made)
+    used = {one.entry.id for one in networks.located.values()}
+    remember(use for use in report.models if use.model in used)
     return report
 
 

@@ -1,16 +1,15 @@
-"""How long the field's networks will take, by the operations that the catalogue tells of them."""
+"""How long the field's networks will take: as in earlier runs, else by the operations that the catalogue tells."""
 
 from __future__ import annotations
-
-from collections.abc import Mapping
 
 from mien.engine.choose import Choice
 from mien.models.families.family import Role
 from mien.models.store import Located
+from mien.pipeline.rates import Rates, key
 from mien.recipe import Recipe
 
 _CPU_OPERATIONS_PER_S = {"fp32": 1e11, "bf16": 4e11}
-"""Multiply-adds on two cores of an AMD EPYC, roughly."""
+"""Multiply-adds on two cores of an AMD EPYC, roughly: a guess for a network that was never run here."""
 _GPU_OPERATIONS_PER_S = 2e13
 _LOAD_BYTES_PER_S = 3e8
 """Of a file that is read, compiled and run once, roughly."""
@@ -19,16 +18,15 @@ _TILE_PIXELS = 100 * 100
 """Of a picture that an upscaler takes in one item, roughly."""
 
 
-def network_seconds(
-    recipe: Recipe, located: Mapping[Role, Located], choices: Mapping[Role, Choice], frames: int, pixels: int
-) -> float:
-    """Seconds that networks whose operations are known take for so many frames of `pixels`, with one face in each."""
-    return frames * sum(frame_seconds(recipe, role, one, choices[role], pixels) for role, one in located.items())
+def frame_seconds(recipe: Recipe, role: Role, one: Located, choice: Choice, pixels: int, rates: Rates) -> float:
+    """Seconds that a network takes for a frame of `pixels` with one face; 0 where nothing is known."""
+    seconds = measured_seconds(one, choice, rates)
+    return _items(role, recipe, pixels) * (seconds or (one.entry.operations or 0) / _rate(choice))
 
 
-def frame_seconds(recipe: Recipe, role: Role, one: Located, choice: Choice, pixels: int) -> float:
-    """Seconds that a network takes for a frame of `pixels` with one face; 0 where its operations are not known."""
-    return _items(role, recipe, pixels) * (one.entry.operations or 0) / _rate(choice)
+def measured_seconds(one: Located, choice: Choice, rates: Rates) -> float | None:
+    """Seconds an item in the latest run on this machine, if there was one."""
+    return rates.get(key(one.entry.id, f"{choice.device.name} ({choice.device.full_name})", choice.precision))
 
 
 def load_seconds(one: Located) -> float:

@@ -36,6 +36,7 @@ from mien.models.families.upscaling import Upscaler
 from mien.models.families.xseg import XSeg
 from mien.models.loading import NetworkLoader, Wanted
 from mien.models.store import Located
+from mien.pipeline.rates import measured
 from mien.pipeline.sharing import Sharing
 from mien.pipeline.turning import Chunking
 from mien.recipe import GEOMETRIC, Recipe
@@ -118,7 +119,7 @@ def share(recipe: Recipe, located: Mapping[Role, Located], loader: NetworkLoader
         EngineError: the machine has not what is asked for.
     """
     choices: dict[Role, Choice] = {role: loader.choose(one) for role, one in located.items()}
-    return Sharing(recipe, effect_names(recipe), located, choices, budget_bytes)
+    return Sharing(recipe, effect_names(recipe), located, choices, budget_bytes, measured())
 
 
 def enlargement(recipe: Recipe, located: Mapping[Role, Located], loader: NetworkLoader) -> int:

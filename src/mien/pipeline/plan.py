@@ -17,7 +17,6 @@ from mien.media.stills.formats import format_of_suffix
 from mien.models.catalogue import CatalogueEntry, find_model
 from mien.models.opening import Wish
 from mien.pipeline.effects import check_effects
-from mien.pipeline.network_time import network_seconds
 from mien.pipeline.networks import enlargement, locate_all, share
 from mien.pipeline.output import check_output
 from mien.pipeline.video_job import encoding_for, open_target
@@ -85,6 +84,8 @@ class Plan:
     chunk_frames: int
     expected_memory_bytes: int
     estimated_seconds: float
+    guessed: tuple[str, ...]
+    """The field's networks that have not run on this machine yet: how long they take is guessed, of others measured."""
     warnings: tuple[str, ...]
 
     def rows(self) -> list[tuple[str, str]]:
@@ -106,7 +107,8 @@ class Plan:
             groups = " > ".join(" + ".join(group) for group in self.turns)
             rows.append(("turns", f"{groups}, over chunks of {_count(self.chunk_frames, 'frame')}"))
         rows.append(("memory", f"about {self.expected_memory_bytes / 1e6:.0f} MB"))
-        rows.append(("time", f"about {self.estimated_seconds:.0f} s with one face in the picture (an estimate)"))
+        basis = f"; how long {', '.join(self.guessed)} takes here is guessed until it has run" if self.guessed else ""
+        rows.append(("time", f"about {self.estimated_seconds:.0f} s with one face in the picture (an estimate{basis})"))
         return rows + [("warning", warning) for warning in self.warnings]
 
     def to_mapping(self) -> dict[str, Any]:
@@ -164,7 +166,8 @@ def make_plan(recipe: Recipe) -> Plan:
         chunk_frames=shared.in_turns.chunk_frames if shared.in_turns else 1,
         expected_memory_bytes=_expected_memory(target) + shared.peak_bytes,
         estimated_seconds=_estimated_seconds(target)
-        + network_seconds(recipe, located, choices, target.frames, target.width * target.height),
+        + target.frames * sharing.frame_seconds(target.width * target.height),
+        guessed=sharing.guessed,
         warnings=(*target.warnings, *shared.warnings),
     )
 

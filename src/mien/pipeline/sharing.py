@@ -11,7 +11,8 @@ from mien.models.families.family import Role
 from mien.models.families.swapping import PLAIN_STRENGTH
 from mien.models.store import Located
 from mien.pipeline.budget import Fit, fit, needed_together, waiting_bytes
-from mien.pipeline.network_time import frame_seconds, load_seconds
+from mien.pipeline.network_time import frame_seconds, load_seconds, measured_seconds
+from mien.pipeline.rates import Rates
 from mien.pipeline.turning import Chunking
 from mien.recipe import Recipe
 
@@ -29,6 +30,21 @@ class Sharing:
     located: Mapping[Role, Located]
     choices: Mapping[Role, Choice]
     budget_bytes: int
+    rates: Rates
+    """What earlier runs have measured."""
+
+    def frame_seconds(self, pixels: int) -> float:
+        """How long all of them take for a frame of so many pixels with one face."""
+        return sum(self._frame_seconds(role, pixels) for role in self.located)
+
+    @property
+    def guessed(self) -> tuple[str, ...]:
+        """Those of which no run has told how long they take."""
+        return tuple(
+            one.entry.id
+            for role, one in self.located.items()
+            if measured_seconds(one, self.choices[role], self.rates) is None
+        )
 
     def fit(self, pixels: int = _USUAL_PIXELS, enlarged: int = 1) -> Fit:
         """How they share it over frames of so many pixels, which become `enlarged` times as wide and high.
@@ -82,8 +98,10 @@ class Sharing:
 
     def _step(self, role: Role, pixels: int) -> Step:
         one = self.located[role]
-        frame_s = frame_seconds(self.recipe, role, one, self.choices[role], pixels)
-        return Step(one.entry.id, expected_bytes(one), load_seconds(one), frame_s)
+        return Step(one.entry.id, expected_bytes(one), load_seconds(one), self._frame_seconds(role, pixels))
+
+    def _frame_seconds(self, role: Role, pixels: int) -> float:
+        return frame_seconds(self.recipe, role, self.located[role], self.choices[role], pixels, self.rates)
 
 
 def expected_bytes(located: Located) -> int:
