@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from mien.cli import main
 from mien.errors import NoFaceError, UsageError
 from mien.models.families.landmark_sets import five_of_68, five_of_mesh
 from mien.models.families.templates import FFHQ_512
@@ -102,14 +103,18 @@ def test_a_view_landmarker_counts_where_it_is_sure(swap, models: Path, sure: boo
     assert "peppa_wutz" in {use.model for use in report.models}
 
 
-def test_a_recogniser_tells_who_the_source_is(swap, models: Path) -> None:
+def test_a_recogniser_tells_who_the_source_is(swap, models: Path, tmp_path: Path, monkeypatch) -> None:
     source = jobs.rgb(jobs.ASTRONAUT)
     raw = field.embedding(source, field.five(source))
     other = networks.arcface(models / "other.onnx", np.ascontiguousarray(field.LOOKS[:, ::-1]))
-    for recogniser, seen in ((str(other), raw[::-1]), ("arcface_w600k_r50", raw)):
+    monkeypatch.setenv("MIEN_REGISTER", str(tmp_path / "models.toml"))
+    assert main(["models", "add", str(other), "--family", "arcface", "--id", "mine"]) == 0
+    for recogniser, seen in (("mine", raw[::-1]), ("arcface_w600k_r50", raw)):
         result, _ = swap(recogniser=recogniser)
         tint = field.tint_of(reference.inswapper_source(seen, field.EMAP))
         assert psnr(result, field.swapped(TARGET.astype(float), field.five(TARGET), tint)) > 40
+    with pytest.raises(UsageError, match="name it by its id"):
+        swap(recogniser=str(other))
     with pytest.raises(UsageError, match=r"gfpgan_1\.4 is no recogniser but a restorer"):
         swap(recogniser="gfpgan_1.4")
 

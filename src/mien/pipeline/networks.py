@@ -79,6 +79,13 @@ def locate_all(recipe: Recipe, loader: NetworkLoader) -> dict[Role, Located]:
     """
     located: dict[Role, Located] = {}
 
+    def add_by_id(role: Role, model: str) -> None:
+        if Wanted(role, model).is_path:
+            raise UsageError(
+                f"{role} = '{model}': name it by its id; `mien models add` gives one to a file of your own"
+            )
+        add(role, model)
+
     def add(role: Role, model: str, family: str | None = None) -> type[Family]:
         located[role] = loader.locate(Wanted(role, model, family))
         return FAMILIES.find(located[role].entry.family)
@@ -86,15 +93,15 @@ def locate_all(recipe: Recipe, loader: NetworkLoader) -> dict[Role, Located]:
     effects = effect_names(recipe)
     masked = swaps_by_network(recipe) or "restore" in effects or "expression" in effects
     if recipe.detector is not None:
-        add("detector", recipe.detector)
+        add_by_id("detector", recipe.detector)
     if recipe.landmarker is not None:
         if not masked:
             raise UsageError("'landmarker' is for networks that swap or restore, and none does: leave it out")
-        add("landmarker", recipe.landmarker)
+        add_by_id("landmarker", recipe.landmarker)
     if swaps_by_network(recipe):
         family = add("swapper", recipe.swapper, recipe.swapper_family)
         if issubclass(family, EmbeddingSwapper):
-            add("recogniser", recipe.recogniser)
+            add_by_id("recogniser", recipe.recogniser)
             if family.converter is not None:
                 add("converter", family.converter)
     if masked and "occlusion" in recipe.mask:
