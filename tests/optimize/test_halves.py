@@ -88,6 +88,28 @@ def test_scales_of_a_resize_stay_float32():
     assert types(made)["scales"] == TensorProto.FLOAT
 
 
+def test_what_the_network_says_stays_float32_where_it_also_goes_on():
+    nodes = [
+        helper.make_node("Mul", ["x", "x"], ["square"], "square"),
+        helper.make_node("Relu", ["square"], ["y"], "relu"),
+        helper.make_node("Sqrt", ["square"], ["root"], "kept"),
+    ]
+    ports = {name: helper.make_tensor_value_info(name, TensorProto.FLOAT, [4]) for name in ("x", "square", "y", "root")}
+    graph = helper.make_graph(nodes, "shared", [ports.pop("x")], list(ports.values()))
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    made = halved(model, {"kept"})
+    onnx.checker.check_model(made, full_check=True)
+    x = np.array([1, 2, 0.1, 300], np.float32)
+    with np.errstate(over="ignore"):
+        half = (x.astype(np.float16) * x.astype(np.float16)).astype(np.float32)
+        for found, expected in zip(
+            run(rounded(model, {"square", "relu"}), x=x), (half, half, np.sqrt(half)), strict=True
+        ):
+            np.testing.assert_array_equal(found, expected)
+    assert [port.type.tensor_type.elem_type for port in made.graph.output] == [TensorProto.FLOAT] * 3
+    assert len(run(made, x=x)) == 3
+
+
 def test_a_place_that_halves_cannot_hold_is_found(tmp_path: Path):
     network = clean(planted(tmp_path / "net.onnx", loud=1e7))
     nodes, exact = candidates(network), [run(network, input=CROP)]

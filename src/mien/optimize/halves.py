@@ -117,10 +117,12 @@ class _Rewriter:
         self._drop_unused({tensor.name for tensor in self._weights.values()})
 
     def _halve(self, node: Any) -> None:
-        for place in _half_places(self._model, node, self._floats):
-            name = node.input[place]
-            if name not in self._is_half:
-                node.input[place] = self._as(name, _FLOAT16)
+        places = set(_half_places(self._model, node, self._floats))
+        for place, name in enumerate(node.input):
+            if place in places:
+                node.input[place] = self._half_name(name) if name in self._is_half else self._as(name, _FLOAT16)
+            elif name in self._is_half:
+                node.input[place] = self._as(name, _FLOAT)
         outputs = [name for name in node.output if name in self._floats]
         for place, name in enumerate(node.output):
             if name in outputs:
