@@ -12,7 +12,7 @@ from typing import cast
 
 import redis
 
-from mien.errors import MienError
+from mien.errors import MediaError, MienError
 from mien.service.keyring import Keyring
 from mien.service.library import Library
 from mien.service.problems import Problem
@@ -55,8 +55,7 @@ class Cleaner:
         jobs = assets = 0
         for tenant in self._tenants():
             for job in self._old_jobs(tenant, now_s):
-                self.forget_job(job)
-                jobs += 1
+                jobs += self._try(lambda job=job: self.forget_job(job))
             assets += self._clean_assets(tenant, now_s)
         self._clean_incoming(now_s)
         return jobs, assets
@@ -82,12 +81,19 @@ class Cleaner:
         for asset in self.state.assets(tenant):
             if asset.created_s > now_s - self.settings.asset_kept_s:
                 break
-            try:
-                self.library.delete(self.library.find(tenant, asset.id))
-                count += 1
-            except Problem:
-                continue  # A job still uses it.
+            count += self._try(lambda asset=asset: self.library.delete(self.library.find(tenant, asset.id)))
         return count
+
+    def _try(self, delete: Callable[[], None]) -> bool:
+        """Whether something could be deleted. One that could not must not keep the others."""
+        try:
+            delete()
+        except Problem:
+            return False  # A job still uses it.
+        except MediaError as error:
+            _LOG.warning("what should be deleted stays for now: %s", error)
+            return False
+        return True
 
     def _clean_incoming(self, now_s: float) -> None:
         for path in self.library.folder.iterdir():
