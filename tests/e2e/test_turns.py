@@ -11,6 +11,7 @@ import pytest
 
 from mien.errors import UsageError
 from mien.models import loading
+from mien.models.families.landmark_sets import five_of_mesh
 from mien.models.families.templates import FFHQ_512
 from mien.pipeline import budget, workshop
 from mien.pipeline import networks as job_networks
@@ -98,6 +99,21 @@ def test_effects_that_remember_keep_their_order(models: Path, clip: Path, loads,
             runner.run(recipe(models, clip, tmp_path / f"{name}.mp4", memory_budget=memory, **options))
             assert (loads["gfpgan_1.4"], loads["real_esrgan_x2"]) == ((1, 1) if name == "wide" else (1, 2))
             loads.clear()
+    assert jobs.packets(tmp_path / "tight.mp4") == jobs.packets(tmp_path / "wide.mp4")
+
+
+def test_a_detector_takes_its_turn(models: Path, clip: Path, loads, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(budget, "FRAMES_BYTES", 3 * budget.waiting_bytes(480 * 270))
+    first = jobs.video_frames(clip)[0]
+    face, zoom = jobs.faces_in(first)[0], min(640 / max(first.shape[:2]), 1)
+    points = tuple(map(tuple, five_of_mesh(face.landmarks) * zoom))
+    planted = networks.Planted(tuple(face.box * zoom), points, 0.9)
+    networks.yolo_face(models / "yoloface_8n.onnx", [planted], gain=0)
+    with Runner() as runner:
+        for name, memory in (("wide", "1GiB"), ("tight", "2.5MiB")):
+            job = recipe(models, clip, tmp_path / f"{name}.mp4", memory_budget=memory, detector="yoloface_8n", end="6f")
+            assert runner.run(job).faces == 6
+    assert loads["yoloface_8n"] > 1
     assert jobs.packets(tmp_path / "tight.mp4") == jobs.packets(tmp_path / "wide.mp4")
 
 
