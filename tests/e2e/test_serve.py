@@ -55,9 +55,9 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         served.key = made.stdout.split()[1]
         yield served
     finally:
-        if process.poll() is None:
-            process.kill()
-        process.wait()
+        # Asked, not killed: its queue and its worker are to end with it.
+        process.terminate()
+        process.wait(60)
         process.stdout.close()
 
 
