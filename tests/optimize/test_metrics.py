@@ -57,11 +57,16 @@ def test_embeddings_that_turn_together_keep_their_distances():
 
 
 def test_a_decision_that_changes_is_counted():
-    exact = np.array([[0.0, 0], [0.59, 0], [5, 0]])
-    other = np.array([[0.0, 0], [0.61, 0], [5, 0]])
+    exact = np.array([[0.0, 0], [0.55, 0], [5, 0]])
+    other = np.array([[0.0, 0], [0.65, 0], [5, 0]])
     metrics = compare(Answers("embedding", exact + 1), Answers("embedding", other + 1), same_under=0.6)
     assert named(metrics, "equal decisions").value == pytest.approx(2 / 3)
-    assert named(metrics, "distance error").value == pytest.approx((0.02 + 0.02) / 3)
+    assert named(metrics, "distance error").value == pytest.approx((0.1 + 0.1) / 3)
+
+
+def test_a_pair_on_the_border_decides_nothing():
+    exact, other = (Answers("embedding", np.array([[1.0, 0], [1 + apart, 0]])) for apart in (0.595, 0.605))
+    assert named(compare(exact, other, same_under=0.6), "equal decisions").value == 1
 
 
 def test_landmarks_are_measured_in_pixels():

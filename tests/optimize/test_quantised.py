@@ -25,8 +25,9 @@ def network(tmp_path_factory: pytest.TempPathFactory):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_layers_become_bytes_with_a_scale_for_each_channel(network, method):
+def test_layers_become_bytes_with_a_scale_for_each_channel(network, method, capsys: pytest.CaptureFixture[str]):
     ranges = calibrate(network, ITEMS, method)
+    assert capsys.readouterr().out == ""  # --json is for programs.
     made = quantised(network, ranges, neighbours(network, INNER))
     onnx.checker.check_model(made, full_check=True)
     weights = {tensor.name: tensor for tensor in made.graph.initializer}

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import logging
 import tempfile
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -138,10 +139,11 @@ class _Reader:
 
 @contextmanager
 def _quiet() -> Generator[None]:
-    """Without the tools' own advice, which is not the user's concern."""
+    """Without the tools' own advice, logged and printed, which is not the user's concern."""
     before = logging.root.manager.disable
     logging.disable(logging.WARNING)
     try:
-        yield
+        with redirect_stdout(io.StringIO()):
+            yield
     finally:
         logging.disable(before)
