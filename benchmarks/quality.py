@@ -54,7 +54,7 @@ def swap_pictures(pairs: Sequence[Pair], **options: Any) -> dict[Pair, Pixels]:
     """Result of each pair, by (source, target)."""
     results: dict[Pair, Pixels] = {}
     for source, group in itertools.groupby(sorted(pairs), key=lambda pair: pair[0]):
-        with mien.Swapper(portrait_file(source), overwrite=True, **options) as swapper:
+        with mien.Swapper(portrait_file(source), overwrite=True, marks="none", **options) as swapper:
             for _, target in group:
                 swapper.run(portrait_file(target), output("result.png"))
                 results[source, target] = np.asarray(Image.open(output("result.png")).convert("RGB"))
@@ -89,7 +89,8 @@ def swapped_clip(source: str, target: str, seconds: float) -> Score:
     """Figures of a talking head."""
     puppet = still(target) if target in NAMES else stranger(target)
     before = write_clip(Clip(talking_head(puppet, seconds=seconds)), output("talking.mp4"), options={"crf": "12"})
-    mien.swap(portrait_file(source), before, output("talking_result.mp4"), overwrite=True, crf=12)
+    # Without marks: a watermark stays where it is while the face moves.
+    mien.swap(portrait_file(source), before, output("talking_result.mp4"), overwrite=True, crf=12, marks="none")
     return score_clip(portrait(source), frames(before), frames(output("talking_result.mp4")), analyser())
 
 

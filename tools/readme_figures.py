@@ -91,15 +91,15 @@ def figures() -> str:
         row("difference of the openness of the mouth", *(f"{group['all']['mouth']:.3f}" for group in groups)),
     ]
     clips = quality["clips"].values()
-    flicker, jitter, eyes, mouth = (
-        fmean(clip[name] for clip in clips) for name in ("warp_face", "jitter", "eyes_correlation", "mouth_correlation")
-    )
+    names = ("warp_face", "warp_ring", "warp_face_original", "jitter", "eyes_correlation", "mouth_correlation")
+    face, ring, original, jitter, eyes, mouth = (fmean(clip[name] for clip in clips) for name in names)
     lines += [
         "",
         paragraph(
-            f"In {len(clips)} animated clips the face changes along its motion {flicker:.2f} times as much as the",
-            f"target's and its landmarks tremble {jitter:.2f} times as much; the openness of eyes and mouth",
-            f"follows the target's with correlations of {eyes:.2f} and {mouth:.2f}.",
+            f"In {len(clips)} animated clips the face changes along its own motion {face:.2f} times as much as the",
+            f"target's ({original:.2f} along the target's motion, which a new outline does not follow), what is around it",
+            f"{ring:.2f} times as much, and its landmarks tremble {jitter:.2f} times as much; the openness of eyes and",
+            f"mouth follows the target's with correlations of {eyes:.2f} and {mouth:.2f}.",
         ),
     ]
     return "\n".join(lines) + "\n"
