@@ -97,9 +97,9 @@ def figures() -> str:
         "",
         paragraph(
             f"In {len(clips)} animated clips the face changes along its own motion {face:.2f} times as much as the",
-            f"target's ({original:.2f} along the target's motion, which a new outline does not follow), what is around it",
-            f"{ring:.2f} times as much, and its landmarks tremble {jitter:.2f} times as much; the openness of eyes and",
-            f"mouth follows the target's with correlations of {eyes:.2f} and {mouth:.2f}.",
+            f"target's ({original:.2f} along the target's, which a new outline does not follow), what is around it",
+            f"{ring:.2f} times as much, and its landmarks tremble {jitter:.2f} times as much; the openness of eyes",
+            f"and mouth follows the target's with correlations of {eyes:.2f} and {mouth:.2f}.",
         ),
     ]
     return "\n".join(lines) + "\n"
