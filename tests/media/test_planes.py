@@ -166,7 +166,8 @@ def test_a_pixel_does_not_depend_on_the_rectangle(x: int, y: int, width: int, he
             )
             assert rect is not None
             assert np.allclose(frame.working(rect), whole[rect.slices], atol=1e-5)
-            assert np.abs(frame.display(rect).astype(int) - np.clip(whole[rect.slices], 0, 1) * 255).max() < 2  # It rounds chroma to whole codes first
+            # What is displayed has its chroma rounded to whole codes first.
+            assert np.abs(frame.display(rect).astype(int) - np.clip(whole[rect.slices], 0, 1) * 255).max() < 2
 
 
 @given(x=st.integers(0, 40), y=st.integers(0, 30), width=st.integers(1, 21), height=st.integers(1, 17))

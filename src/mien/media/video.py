@@ -131,15 +131,16 @@ class VideoSource:
         """True where `start` or `end` leave something out."""
         return self.first_rank > 0 or self.end_rank < len(self.index.times)
 
-    def frames(self, first: int = 0, end: int | None = None) -> Iterator[VideoFrame]:
+    def frames(self, first: int = 0, end: int | None = None, *, few: bool = False) -> Iterator[VideoFrame]:
         """Frames `first` to `end` (half-open, counted from `start`) in order of presentation.
 
-        The same pictures come out for a frame whatever `first` is. Frames may be edited in place.
+        The same pictures come out for a frame whatever `first` is. Frames may be edited in place. A `few` are decoded
+        one after the other, which needs the memory of several frames less.
         """
         stop = self.end_rank if end is None else min(self.first_rank + end, self.end_rank)
         begin = self.first_rank + first
         expected = begin
-        for rank, picture in self._pictures(begin):
+        for rank, picture in self._pictures(begin, few):
             if rank >= stop:
                 break
             if rank < begin:
@@ -192,7 +193,7 @@ class VideoSource:
         converted.colorspace, converted.color_range = picture.colorspace, picture.color_range
         return converted
 
-    def _pictures(self, rank: int) -> Iterator[tuple[int, Picture]]:
+    def _pictures(self, rank: int, few: bool) -> Iterator[tuple[int, Picture]]:
         """Decoded pictures with their numbers, from a keyframe at or before `rank` on."""
         with ExitStack() as stack:
             container = stack.enter_context(open_video(self.path))
@@ -208,7 +209,7 @@ class VideoSource:
                     container = stack.enter_context(open_video(self.path))
                     stream = main_stream(container, self.path)
                     packets = packets_of(container, stream)
-            stream.thread_type = "AUTO"
+            stream.thread_type = "SLICE" if few else "AUTO"
             for packet in packets:
                 for picture in self._decode(packet):
                     if sought and keyframe and picture.pts is not None and picture.pts < keyframe.pts:

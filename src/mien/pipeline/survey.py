@@ -68,7 +68,7 @@ def frames_to_look_at(source: VideoSource, looks: int = LOOKS) -> Iterator[Frame
     """Frames spread over a video, about `looks` of them, for little decoding."""
     info = source.info
     for look in plan_looks(source.keyframes(), info.frame_count, info.width * info.height, looks):
-        for frame in source.frames(look.first, look.end):
+        for frame in source.frames(look.first, look.end, few=True):
             if (frame.index - look.first) % look.step == 0:
                 yield frame
 
