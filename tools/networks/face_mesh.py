@@ -120,9 +120,7 @@ class AttentionMeshConverter(TfliteConverter):
             padding_mode="border",
             align_corners=1,
         )
-        self.nchw[outputs[0]] = self.op(
-            "Mul", [crop, self.op("Reshape", [inside, self.integers(0, 1, rows, columns)])]
-        )
+        self.nchw[outputs[0]] = self.op("Mul", [crop, self.op("Reshape", [inside, self.integers(0, 1, rows, columns)])])
 
 
 def refined_points(path: Path) -> list[list[int]]:
