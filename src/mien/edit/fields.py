@@ -26,10 +26,9 @@ def halved(field: Floats) -> Floats:
     return resize(field, -(-field.shape[0] // 2), -(-field.shape[1] // 2))
 
 
-def look_up(field: Floats, x: Floats, y: Floats, *, cubic: bool = False) -> Floats:
+def look_up(field: Floats, x: Floats, y: Floats) -> Floats:
     """The field at x, y (cells; the first cell's centre is 0, 0); beyond the rim the rim's values."""
-    how = cv2.INTER_CUBIC if cubic else cv2.INTER_LINEAR
-    return cast(Floats, cv2.remap(field, x, y, how, borderMode=cv2.BORDER_REPLICATE))
+    return cast(Floats, cv2.remap(field, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE))
 
 
 def as_rgba(field: Floats) -> Floats:
